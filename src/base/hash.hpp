@@ -1,0 +1,23 @@
+// Digests that several rooms need.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace tenon::base {
+
+using Digest = std::array<std::uint8_t, 32>;
+
+[[nodiscard]] Digest sha256(std::string_view bytes);
+[[nodiscard]] Digest hmac_sha256(std::span<const std::uint8_t> key, std::string_view bytes);
+/// XXH3-64; fast, not secret.
+[[nodiscard]] std::uint64_t hash64(std::string_view bytes);
+/// Compares without telling by its time where the first difference lies.
+[[nodiscard]] bool equal_in_constant_time(std::string_view left, std::string_view right);
+/// Lower-case hexadecimal.
+[[nodiscard]] std::string to_hex(std::span<const std::uint8_t> bytes);
+
+}  // namespace tenon::base

@@ -1,0 +1,41 @@
+// Which node owns which bucket, and under which epoch.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/slot.hpp"
+
+namespace tenon::storage {
+
+/// A node's place in Map::nodes.
+struct Node {
+    std::uint32_t index = 0;
+    auto operator<=>(const Node&) const = default;
+};
+
+/// The map of all spaces; immutable, replaced whole.
+class Map {
+public:
+    struct NodeSpec {
+        std::string name;
+        std::string conninfo;
+    };
+    struct Place {
+        Node node;
+        std::int64_t epoch = 1;
+    };
+    /// Every bucket of `spaces_total` spaces on the nodes in turn, epoch 1.
+    static Map spread(std::vector<NodeSpec> nodes, std::uint32_t spaces_total = 1);
+
+    [[nodiscard]] Place place_of(base::Bucket bucket) const;
+    [[nodiscard]] const std::vector<NodeSpec>& nodes() const { return nodes_; }
+    [[nodiscard]] std::vector<base::Bucket> buckets_of(Node node) const;
+
+private:
+    std::vector<NodeSpec> nodes_;
+    std::vector<Place> places_;  ///< by bucket
+};
+
+}  // namespace tenon::storage

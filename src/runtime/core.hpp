@@ -33,11 +33,18 @@ public:
     [[nodiscard]] Call make_call(std::chrono::nanoseconds time_limit);
 
 private:
+    friend class Cores;
+    /// Lets Cores drop what the loops still hold before any of them is gone.
+    struct Loop final : boost::asio::io_context {
+        using io_context::io_context;
+        void abandon() { shutdown(); }
+    };
+
     std::size_t index_;
     const base::Clock& clock_;
     base::SecureRandom random_;
     base::UuidV7Generator ids_;
-    boost::asio::io_context io_;
+    Loop io_;  ///< last, so that what it destroys still finds the rest
 };
 
 /// All cores of the process.

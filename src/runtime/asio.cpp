@@ -1,0 +1,2 @@
+// The bodies of Boost.Asio, compiled once for the whole program.
+#include <boost/asio/impl/src.hpp>

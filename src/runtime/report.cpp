@@ -1,0 +1,35 @@
+#include "runtime/report.hpp"
+
+#include <fmt/format.h>
+
+#include <boost/asio/error.hpp>
+#include <boost/system/system_error.hpp>
+#include <cstdio>
+
+namespace tenon::runtime {
+
+bool is_cancellation(const std::exception_ptr& failure) {
+    try {
+        std::rethrow_exception(failure);
+    } catch (const boost::system::system_error& error) {
+        return error.code() == boost::asio::error::operation_aborted;
+    } catch (...) {
+        return false;
+    }
+}
+
+std::string describe_failure(const std::exception_ptr& failure) {
+    try {
+        std::rethrow_exception(failure);
+    } catch (const std::exception& error) {
+        return error.what();
+    } catch (...) {
+        return "an exception that is not a std::exception";
+    }
+}
+
+void report_failure(std::string_view name, const std::exception_ptr& failure) {
+    fmt::print(stderr, "{} ended: {}\n", name, describe_failure(failure));
+}
+
+}  // namespace tenon::runtime

@@ -8,7 +8,7 @@ namespace tenon::base {
 
 }  // namespace tenon::base
 
-#define TENON_ASSERT(expression)                                                    \
-    (static_cast<bool>(expression)                                                  \
-         ? static_cast<void>(0)                                                     \
+#define TENON_ASSERT(expression)   \
+    (static_cast<bool>(expression) \
+         ? static_cast<void>(0)    \
          : ::tenon::base::fail_assertion(#expression, __FILE__, __LINE__))

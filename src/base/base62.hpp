@@ -22,7 +22,8 @@ inline constexpr std::string_view base62_digits =
 /// nullopt for an empty text, a foreign character or a value over 64 bits.
 [[nodiscard]] std::optional<std::uint64_t> decode_base62(std::string_view text);
 
-/// A public id: `prefix_` and 22 base62 digits, such as acc_0Qm5... Prefixes are 3 lower-case letters.
+/// A public id: `prefix_` and 22 base62 digits, such as acc_0Qm5... Prefixes are 3 lower-case
+/// letters.
 [[nodiscard]] std::string format_id(std::string_view prefix, const Uuid& id);
 /// Errors: base.invalid_id, which names the prefix that was expected.
 [[nodiscard]] Result<Uuid> parse_id(std::string_view prefix, std::string_view text);

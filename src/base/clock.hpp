@@ -33,9 +33,7 @@ private:
 class ManualClock final : public Clock {
 public:
     explicit ManualClock(Time start) : now_(start.time_since_epoch().count()) {}
-    [[nodiscard]] Time now() const override {
-        return Time(std::chrono::microseconds(now_.load()));
-    }
+    [[nodiscard]] Time now() const override { return Time(std::chrono::microseconds(now_.load())); }
     void advance(std::chrono::microseconds by) { now_.fetch_add(by.count()); }
     void set(Time to) { now_.store(to.time_since_epoch().count()); }
 

@@ -5,9 +5,45 @@
 #include <openssl/hmac.h>
 #include <xxhash.h>
 
+#include <bit>
+
 #include "base/assert.hpp"
 
 namespace tenon::base {
+namespace {
+
+struct SipState {
+    std::uint64_t v0, v1, v2, v3;
+
+    void mix(int rounds) {
+        for (int i = 0; i < rounds; ++i) {
+            v0 += v1;
+            v2 += v3;
+            v1 = std::rotl(v1, 13) ^ v0;
+            v3 = std::rotl(v3, 16) ^ v2;
+            v0 = std::rotl(v0, 32);
+            v2 += v1;
+            v0 += v3;
+            v1 = std::rotl(v1, 17) ^ v2;
+            v3 = std::rotl(v3, 21) ^ v0;
+            v2 = std::rotl(v2, 32);
+        }
+    }
+
+    void absorb(std::uint64_t word) {
+        v3 ^= word;
+        mix(2);
+        v0 ^= word;
+    }
+};
+
+std::uint64_t read_little_endian(const std::uint8_t* bytes) {
+    std::uint64_t word = 0;
+    for (int i = 7; i >= 0; --i) word = (word << 8) | bytes[i];
+    return word;
+}
+
+}  // namespace
 
 Digest sha256(std::string_view bytes) {
     Digest digest;
@@ -32,6 +68,18 @@ Digest hmac_sha256(std::span<const std::uint8_t> key, std::string_view bytes) {
 
 std::uint64_t hash64(std::string_view bytes) {
     return XXH3_64bits(bytes.data(), bytes.size());
+}
+
+std::uint64_t sip_hash64(const std::array<std::uint8_t, 16>& key, std::uint64_t word) {
+    const std::uint64_t k0 = read_little_endian(key.data());
+    const std::uint64_t k1 = read_little_endian(key.data() + 8);
+    SipState state{k0 ^ 0x736f6d6570736575, k1 ^ 0x646f72616e646f6d, k0 ^ 0x6c7967656e657261,
+                   k1 ^ 0x7465646279746573};
+    state.absorb(word);
+    state.absorb(std::uint64_t{8} << 56);  // the closing block: the length, no bytes left over
+    state.v2 ^= 0xff;
+    state.mix(4);
+    return state.v0 ^ state.v1 ^ state.v2 ^ state.v3;
 }
 
 bool equal_in_constant_time(std::string_view left, std::string_view right) {

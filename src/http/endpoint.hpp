@@ -38,12 +38,21 @@ struct FieldSpec {
 };
 
 /// The fields of a described struct, for validation and for the OpenAPI document. Every described
-/// struct of an endpoint specialises it; a member without a FieldSpec does not compile or fails the
-/// document's test.
+/// struct of an endpoint specialises it, in namespace tenon::http, with one FieldSpec per member:
+///
+///     template <>
+///     struct fields_of<links::CreateLink> {
+///         static constexpr FieldSpec list[] = {
+///             {.name = "url", .meaning = "Where it leads", .example = R"("https://a.example")",
+///              .length_max = 2048},
+///         };
+///     };
+///
+/// A member without a FieldSpec, and a FieldSpec without a member, do not compile.
 template <class T>
 struct fields_of;
 
-/// No path or query parameters, or no body.
+/// No path or query parameters, or no body; answered as 204.
 struct Nothing {};
 
 /// A typed handler. Params: described struct of path and query parameters (std::string, integers,

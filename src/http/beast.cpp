@@ -1,0 +1,2 @@
+// Carries Beast's bodies, compiled once (BOOST_BEAST_SEPARATE_COMPILATION).
+#include <boost/beast/src.hpp>

@@ -1,0 +1,34 @@
+// Comparing and checking the short texts of a protocol.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tenon::http {
+
+[[nodiscard]] constexpr char lower(char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+/// Compares ASCII without case.
+[[nodiscard]] constexpr bool equal_without_case(std::string_view left, std::string_view right) {
+    return left.size() == right.size() &&
+           std::equal(left.begin(), left.end(), right.begin(),
+                      [](char a, char b) { return lower(a) == lower(b); });
+}
+
+/// True for well-formed UTF-8: no overlong form, no surrogate, nothing beyond U+10FFFF.
+[[nodiscard]] bool is_utf8(std::string_view text);
+
+/// How many characters (code points) a text has. Expects: is_utf8(text).
+[[nodiscard]] std::size_t count_characters(std::string_view text);
+
+/// The one of `names` that `text` most likely meant; empty when none is near.
+///
+/// Cost: O(names × length²); for error messages.
+[[nodiscard]] std::string nearest(std::string_view text, const std::vector<std::string_view>& names);
+
+}  // namespace tenon::http

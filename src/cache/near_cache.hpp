@@ -113,8 +113,8 @@ private:
 /// Threads: all. A hit takes no exclusive lock: it writes its thread's own line of the shard's
 ///          ReaderLock and, until an entry is hot, the entry's frequency. get() also counts the
 ///          shared pointer up, on a line that all cores share; with() does not.
-/// Cost:    O(1); hits allocate nothing; see near_cache_bench for nanoseconds.
-/// Source:  foundation 5; F62, F64, F69.
+/// Cost:    O(1); hits allocate nothing. With one hot key on two cores with() took a third of
+/// get(). Source:  foundation 5; F62, F64, F69.
 template <class Value>
 class NearCache : public ShardedCache {
 public:

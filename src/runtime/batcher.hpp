@@ -4,9 +4,13 @@
 #include <boost/asio/awaitable.hpp>
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
+#include "base/assert.hpp"
+#include "runtime/batch_line.hpp"
 #include "runtime/call.hpp"
 #include "runtime/core.hpp"
 
@@ -25,28 +29,81 @@ namespace tenon::runtime {
 ///          sent.
 /// Order:   items of one batch keep their order of arrival; sorting by key is the runner's.
 /// Threads: its core only. Its owner calls close() before destruction.
-/// Cost:    one allocation per item.
+/// Cancel:  a cancelled caller leaves as one whose deadline passed.
+/// Cost:    the frame of add(); the item and its result lie in it and in the batch's vectors.
 template <class In, class Out>
 class Batcher {
 public:
-    struct Options {
-        std::size_t batch_max = 512;
-        std::size_t in_flight_max = 1;
-        std::size_t queue_max = 65'536;
-        /// How long a batch may run: its own deadline, not the first caller's.
-        std::chrono::milliseconds run_limit{5'000};
-    };
+    using Options = BatchOptions;
     /// Returns one Out per item, in order. The span lives until it returns; the Call is the
     /// batch's own, with the highest priority among its items.
-    using Run =
-        std::function<boost::asio::awaitable<std::vector<Out>>(Call&, std::span<const In>)>;
+    using Run = std::function<boost::asio::awaitable<std::vector<Out>>(Call&, std::span<const In>)>;
 
-    Batcher(Core& core, Options options, Run run);
-    ~Batcher();
-    boost::asio::awaitable<Out> add(Call& call, In item);
-    /// Refuses new items and returns when the running batches have ended.
-    boost::asio::awaitable<void> close();
-    [[nodiscard]] std::size_t waiting() const;
+    Batcher(Core& core, Options options, Run run) : line_(core, options, std::move(run)) {}
+
+    /// The item's own result.
+    ///
+    /// Expects: `call` outlives the coroutine.
+    /// Errors:  DeadlineExceeded; Unavailable when full or closed; what `run` threw.
+    boost::asio::awaitable<Out> add(Call& call, In item) {
+        line_.admit(call);
+        Seat seat(call, std::move(item));
+        const Wake wake = co_await line_.enter(seat);
+        if (wake != Wake::ready) expect_ready(wake, "a batch");
+        if (seat.failure) std::rethrow_exception(seat.failure);
+        co_return std::move(*seat.result);
+    }
+
+    /// Refuses new items and returns when the running batches have ended; those that wait fail
+    /// with Unavailable.
+    boost::asio::awaitable<void> close() { return line_.close(); }
+    [[nodiscard]] std::size_t waiting() const { return line_.waiting(); }
+
+private:
+    struct Seat : Place {
+        Seat(const Call& call, In&& given) : Place(call), item(std::move(given)) {}
+        In item;
+        std::optional<Out> result;
+    };
+
+    class Items final : public BatchRun {
+    public:
+        explicit Items(const Run& run) : run_(run) {}
+        void take(Place& place) override {
+            items_.push_back(std::move(static_cast<Seat&>(place).item));
+        }
+        boost::asio::awaitable<void> run(Call& call, std::size_t first,
+                                         std::size_t count) override {
+            results_ = co_await run_(call, std::span<const In>(items_).subspan(first, count));
+            TENON_ASSERT(results_.size() == count);
+        }
+        void give(Place& place, std::size_t offset) override {
+            static_cast<Seat&>(place).result.emplace(std::move(results_[offset]));
+        }
+        void clear() override {
+            items_.clear();
+            results_.clear();
+        }
+
+    private:
+        const Run& run_;
+        std::vector<In> items_;
+        std::vector<Out> results_;
+    };
+
+    class Line final : public BatchLine {
+    public:
+        Line(Core& core, const Options& options, Run run)
+            : BatchLine(core, options), run_(std::move(run)) {}
+
+    protected:
+        std::unique_ptr<BatchRun> make_run() override { return std::make_unique<Items>(run_); }
+
+    private:
+        const Run run_;
+    };
+
+    Line line_;
 };
 
 }  // namespace tenon::runtime

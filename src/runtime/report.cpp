@@ -1,10 +1,9 @@
 #include "runtime/report.hpp"
 
-#include <fmt/format.h>
-
 #include <boost/asio/error.hpp>
 #include <boost/system/system_error.hpp>
-#include <cstdio>
+
+#include "runtime/log.hpp"
 
 namespace tenon::runtime {
 
@@ -29,7 +28,8 @@ std::string describe_failure(const std::exception_ptr& failure) {
 }
 
 void report_failure(std::string_view name, const std::exception_ptr& failure) {
-    fmt::print(stderr, "{} ended: {}\n", name, describe_failure(failure));
+    log(Level::error, "Background work ended by an exception.",
+        {{"job", name}, {"failure", describe_failure(failure)}});
 }
 
 }  // namespace tenon::runtime

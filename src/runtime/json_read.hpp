@@ -148,6 +148,7 @@ void read_array(JsonReader& reader, JsonTree::Index node, std::vector<T>& into,
                 const MemberBounds& bounds) {
     const JsonTree& tree = reader.tree();
     for (auto item = tree.first(node); item != tree.after(node); item = tree.after(item)) {
+        if (reader.is_full()) return;
         T value{};
         read_value<T, Bounds>(reader, item, value, bounds.of_items());
         into.push_back(std::move(value));
@@ -159,6 +160,7 @@ void read_map(JsonReader& reader, JsonTree::Index node, std::map<std::string, T>
               const MemberBounds& bounds) {
     const JsonTree& tree = reader.tree();
     for (auto item = tree.first(node); item != tree.after(node); item = tree.after(item)) {
+        if (reader.is_full()) return;
         read_value<T, Bounds>(reader, item, into[std::string(tree.name_of(item))],
                               bounds.of_items());
     }

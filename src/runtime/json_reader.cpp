@@ -49,13 +49,13 @@ bool read_number(const JsonTree& tree, JsonTree::Index node, T& into) {
 }  // namespace
 
 void JsonReader::refuse(JsonTree::Index node, std::string expected) {
-    if (refused_.size() >= JsonTree::refused_max) return;
+    if (is_full()) return;
     refused_.push_back({tree_.pointer_to(node), std::move(expected)});
 }
 
 void JsonReader::refuse_member(JsonTree::Index object, std::string_view name,
                                std::string expected) {
-    if (refused_.size() >= JsonTree::refused_max) return;
+    if (is_full()) return;
     std::string pointer = tree_.pointer_to(object);
     append_pointer(pointer, name);
     refused_.push_back({std::move(pointer), std::move(expected)});
@@ -89,6 +89,7 @@ void read_object(JsonReader& reader, JsonTree::Index node, std::span<const Membe
     const JsonTree& tree = reader.tree();
     std::size_t known = 0;
     for (auto member = tree.first(node); member != tree.after(node); member = tree.after(member)) {
+        if (reader.is_full()) return;
         const MemberPlan* plan = find_plan(tree.name_of(member), plans);
         if (plan == nullptr) {
             reader.refuse(member, expect_known(tree.name_of(member), plans));

@@ -39,6 +39,7 @@ public:
 
     [[nodiscard]] const JsonTree& tree() const { return tree_; }
     /// At most 100 errors are kept; the rest is of no use to anybody.
+    [[nodiscard]] bool is_full() const { return refused_.size() >= JsonTree::refused_max; }
     void refuse(JsonTree::Index node, std::string expected);
     void refuse_member(JsonTree::Index object, std::string_view name, std::string expected);
     /// The error that lists everything; Expects: has_refused().

@@ -236,6 +236,18 @@ TEST(Json, AHundredErrorsAreEnough) {
     EXPECT_EQ(refusals(from_json<std::vector<int>>(text + "1]")).size(), 100U);
 }
 
+TEST(Json, HostileNamesAndCountsMakeNoLongAnswer) {
+    const std::string name(100'000, 'n');
+    std::string text = "{\"" + name + "\":[";
+    for (int i = 0; i < 500; ++i) text += "\"\\u0000\",";
+    for (const std::string& refusal : refusals(from_json<Point>(text + "1]}"))) {
+        EXPECT_LT(refusal.size(), 200U);
+    }
+    text = "{";
+    for (int i = 0; i < 50'000; ++i) text += "\"member_" + std::to_string(i) + "\":1,";
+    EXPECT_EQ(refusals(from_json<Thing>(text + "\"x\":1}")).size(), 100U);
+}
+
 TEST(Json, CanonicalTextIsTheSameForTheSameMeaning) {
     EXPECT_EQ(*canonical_json(R"( { "b" : [ 1.0 , 1e2, -0, -0.0, 0.10, 1e300 ], "a" : null } )"),
               R"({"a":null,"b":[1,100,0,0,0.1,1e+300]})");

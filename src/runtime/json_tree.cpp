@@ -217,8 +217,14 @@ void JsonTree::check_names(Index object) {
 }
 
 void append_pointer(std::string& pointer, std::string_view name) {
+    constexpr std::size_t length_max = 128;
+    std::size_t length = std::min(name.size(), length_max);
+    // Not in the middle of a character.
+    while (length < name.size() && (static_cast<std::uint8_t>(name[length]) & 0xC0) == 0x80) {
+        --length;
+    }
     pointer += '/';
-    for (const char c : name) {
+    for (const char c : name.substr(0, length)) {
         if (c == '~') {
             pointer += "~0";
         } else if (c == '/') {
@@ -227,6 +233,7 @@ void append_pointer(std::string& pointer, std::string_view name) {
             pointer += c;
         }
     }
+    if (length < name.size()) pointer += "...";
 }
 
 bool is_integer_text(std::string_view number) {

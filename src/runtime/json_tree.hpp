@@ -70,7 +70,8 @@ private:
     std::vector<base::FieldError> refused_;
 };
 
-/// Appends "/name" to a pointer, with '~' and '/' escaped.
+/// Appends "/name" to a pointer, with '~' and '/' escaped. A name of more than 128 bytes is cut and
+/// ends in "...", so that an answer that names it stays small.
 void append_pointer(std::string& pointer, std::string_view name);
 
 /// True when a number is written without fraction and exponent.

@@ -25,7 +25,8 @@ enum class Policy { primary, session, bounded, any };
 /// Cost:    read and write one round trip each.
 class Database {
 public:
-    Database(runtime::Core& core, std::shared_ptr<const Map> map, const postgres::PoolOptions& pool);
+    Database(runtime::Core& core, std::shared_ptr<const Map> map,
+             const postgres::PoolOptions& pool);
     ~Database();
 
     [[nodiscard]] Node node_of(base::Bucket bucket) const;

@@ -29,8 +29,12 @@ public:
     /// Every bucket of `spaces_total` spaces on the nodes in turn, epoch 1.
     static Map spread(std::vector<NodeSpec> nodes, std::uint32_t spaces_total = 1);
 
+    /// Expects: the bucket's space is one of the map's.
     [[nodiscard]] Place place_of(base::Bucket bucket) const;
     [[nodiscard]] const std::vector<NodeSpec>& nodes() const { return nodes_; }
+    [[nodiscard]] std::uint32_t spaces_total() const {
+        return static_cast<std::uint32_t>(places_.size() / base::slots_total);
+    }
     [[nodiscard]] std::vector<base::Bucket> buckets_of(Node node) const;
 
 private:

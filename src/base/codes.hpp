@@ -13,8 +13,10 @@ namespace tenon::base {
 
 /// 62^7, the size of the code space.
 inline constexpr std::uint64_t codes_total = 3'521'614'606'208;
+/// How many digits a code has.
 inline constexpr int code_width = 7;
 
+/// Made once for a deployment and kept for ever: see Bijection.
 using BijectionKey = std::array<std::uint8_t, 16>;
 
 /// A keyed permutation of [0, 62^7): Feistel network over 42 bits with cycle walking.
@@ -33,6 +35,7 @@ public:
     explicit Bijection(const BijectionKey& key) : key_(key) {}
     /// Expects: number < codes_total.
     [[nodiscard]] std::uint64_t forward(std::uint64_t number) const;
+    /// The number whose image this is. Expects: image < codes_total.
     [[nodiscard]] std::uint64_t inverse(std::uint64_t image) const;
 
 private:

@@ -16,6 +16,7 @@ namespace tenon::base {
 /// The longest text of a cursor that is made or looked at.
 inline constexpr std::size_t cursor_bytes_max = 2048;
 
+/// Secret; the same on every process that serves a list.
 using SealKey = std::array<std::uint8_t, 32>;
 
 /// Seals the last row's sort values into a cursor and opens them again.
@@ -33,6 +34,7 @@ public:
     /// `binding` names what the cursor belongs to: project, endpoint, filter and order.
     [[nodiscard]] std::string seal(std::string_view binding,
                                    const std::vector<std::string>& values) const;
+    /// The values that `seal` was given, for the same key and binding only.
     [[nodiscard]] Result<std::vector<std::string>> open(std::string_view binding,
                                                         std::string_view cursor) const;
 

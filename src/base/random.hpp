@@ -15,13 +15,17 @@ namespace tenon::base {
 class Random {
 public:
     virtual ~Random() = default;
+    /// Overwrites every byte of `out`.
     virtual void fill(std::span<std::uint8_t> out) = 0;
+    /// 64 random bits.
     [[nodiscard]] virtual std::uint64_t next() = 0;
     /// Uniform in [0, bound). Expects: bound > 0.
     [[nodiscard]] std::uint64_t below(std::uint64_t bound);
 };
 
 /// Bits from the kernel (getrandom), drawn in blocks.
+///
+/// What was handed out is wiped from the block.
 ///
 /// Cost: one system call per 4 KiB.
 class SecureRandom final : public Random {

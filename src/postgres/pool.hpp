@@ -8,30 +8,18 @@
 #include <vector>
 
 #include "postgres/failure.hpp"
-#include "postgres/parameters.hpp"
+#include "postgres/query.hpp"
 #include "postgres/rows.hpp"
 #include "runtime/call.hpp"
 #include "runtime/core.hpp"
 
 namespace tenon::postgres {
 
-/// SQL text with static lifetime and $n placeholders; prepared once per connection, found by
-/// the text's address. `columns` are decoded in binary form.
-struct Statement {
-    const char* sql;
-};
-
-/// A statement with its values.
-struct Query {
-    Statement statement;
-    Parameters parameters;
-};
-
 struct PoolOptions {
-    std::string conninfo;              ///< libpq keyword/value string or URI; TLS by sslmode
-    std::size_t multiplexed = 2;       ///< connections shared by pipelined statements, >= 1
-    std::size_t exclusive_max = 8;     ///< connections for interactive transactions
-    std::size_t waiting_max = 4'096;   ///< statements in flight or waiting; one more is Unavailable
+    std::string conninfo;             ///< libpq keyword/value string or URI; TLS by sslmode
+    std::size_t multiplexed = 2;      ///< connections shared by pipelined statements, >= 1
+    std::size_t exclusive_max = 8;    ///< connections for interactive transactions
+    std::size_t waiting_max = 4'096;  ///< statements in flight or waiting; one more is Unavailable
     std::chrono::milliseconds connect_timeout{2'000};
     std::chrono::milliseconds statement_timeout{5'000};  ///< set in the session (foundation 7)
     std::chrono::milliseconds lock_timeout{2'000};
@@ -61,6 +49,7 @@ private:
 
 /// Connections of one core to one PostgreSQL server.
 ///
+/// Expects: close() was awaited before it is destroyed.
 /// Threads: its core only.
 /// Errors:  QueryFailed; Unavailable (away: says since when and why; refused at the bound; advice
 ///          repeat when nothing was sent); DeadlineExceeded (the result is dropped, a multiplexed
@@ -80,8 +69,12 @@ public:
                                                          std::vector<Query> queries);
     /// BEGIN (READ COMMITTED) on an exclusive connection.
     boost::asio::awaitable<Transaction> begin(runtime::Call& call);
-    /// Several statements in simple protocol, for migrations; no parameters, no rows.
-    boost::asio::awaitable<void> run_script(runtime::Call& call, std::string sql);
+    /// Several statements in simple protocol, for migrations; no parameters, no rows. On a
+    /// connection of its own without statement_timeout: the deadline bounds it. Several statements
+    /// are one transaction unless they say BEGIN; a single one may be CREATE INDEX CONCURRENTLY.
+    boost::asio::awaitable<void> run_script(
+        runtime::Call& call, std::string sql,
+        std::chrono::milliseconds lock_timeout = std::chrono::milliseconds(2'000));
     /// True while at least one multiplexed connection is up; never waits.
     [[nodiscard]] bool is_up() const;
     /// Why it is not up; empty when it is.
@@ -90,8 +83,9 @@ public:
     boost::asio::awaitable<void> close(runtime::Call& call);
 
 private:
+    friend class Transaction;
     struct State;
-    std::unique_ptr<State> state_;
+    std::shared_ptr<State> state_;
 };
 
 }  // namespace tenon::postgres

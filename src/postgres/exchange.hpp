@@ -1,0 +1,65 @@
+// Statements of one caller between two syncs, and where their results arrive.
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <exception>
+#include <vector>
+
+#include "postgres/query.hpp"
+#include "postgres/rows.hpp"
+#include "runtime/call.hpp"
+
+namespace tenon::postgres {
+
+/// One implicit transaction (or, within BEGIN, a step of an explicit one) on its way.
+///
+/// Owns:    its queries and results. Shared by the caller, who may leave, and the connection.
+/// Threads: its core only.
+class Exchange {
+public:
+    struct Rules {
+        bool writes = true;      ///< a lost connection leaves the outcome unknown
+        bool repeatable = true;  ///< may be sent again when a plan is stale: no BEGIN around it
+    };
+    Exchange(boost::asio::io_context& io, std::vector<Query> queries, Rules rules);
+
+    /// The results, in the order of the queries.
+    ///
+    /// Errors: what the connection reported; runtime::DeadlineExceeded, after which the results
+    ///         are dropped when they come.
+    boost::asio::awaitable<std::vector<Rows>> results(runtime::Deadline deadline);
+
+    [[nodiscard]] const std::vector<Query>& queries() const { return queries_; }
+    /// True when nobody waits for it any more.
+    [[nodiscard]] bool is_abandoned() const { return abandoned_; }
+    [[nodiscard]] bool is_done() const { return done_; }
+    [[nodiscard]] bool has_failed() const { return failure_ != nullptr; }
+
+    // For the connection.
+    void add(Rows rows) { results_.push_back(std::move(rows)); }
+    /// Keeps the first failure; what follows it is its consequence.
+    void fail(std::exception_ptr failure);
+    /// Notes that the failure was a plan that is no longer valid.
+    void mark_stale() { stale_ = true; }
+    /// True when it may be sent again, which it then counts.
+    [[nodiscard]] bool begin_again();
+    /// Ends it by the loss of the connection.
+    void lose(bool sent, const std::string& why);
+    /// Wakes the caller.
+    void finish();
+
+private:
+    std::vector<Query> queries_;
+    std::vector<Rows> results_;
+    std::exception_ptr failure_;
+    boost::asio::steady_timer woken_;
+    Rules rules_;
+    int repeats_ = 0;
+    bool stale_ = false;
+    bool done_ = false;
+    bool abandoned_ = false;
+};
+
+}  // namespace tenon::postgres

@@ -1,0 +1,158 @@
+#include "postgres/exclusives.hpp"
+
+#include <algorithm>
+#include <boost/asio/experimental/awaitable_operators.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include "runtime/failure.hpp"
+
+namespace tenon::postgres {
+
+namespace asio = boost::asio;
+using asio::experimental::awaitable_operators::operator||;
+
+namespace {
+
+// How long a connection may take to give up its transaction before it is closed instead.
+constexpr std::chrono::seconds rollback_grace{1};
+
+/// Counts an open connection back unless it came to be.
+class Opening {
+public:
+    explicit Opening(std::size_t& open) : open_(&open) { ++open; }
+    Opening(const Opening&) = delete;
+    Opening& operator=(const Opening&) = delete;
+    ~Opening() {
+        if (open_) --*open_;
+    }
+    void succeeded() { open_ = nullptr; }
+
+private:
+    std::size_t* open_;
+};
+
+}  // namespace
+
+Exclusives::Exclusives(runtime::Core& core, const Startup& startup, Statements& statements,
+                       runtime::TaskGroup& tasks, Bounds bounds)
+    : core_(core),
+      startup_(startup),
+      statements_(statements),
+      tasks_(tasks),
+      bounds_(bounds),
+      all_back_(core.io(), asio::steady_timer::time_point::max()) {}
+
+asio::awaitable<std::shared_ptr<Connection>> Exclusives::acquire(runtime::Call& call) {
+    for (;;) {
+        if (call.expired()) {
+            throw runtime::DeadlineExceeded("no connection for a transaction became free in time");
+        }
+        if (auto connection = take_idle()) co_return connection;
+        if (open_ < bounds_.connections_max) co_return co_await open(call);
+        if (auto connection = co_await wait_in_line(call)) co_return connection;
+    }
+}
+
+void Exclusives::release(std::shared_ptr<Connection> connection) {
+    if (connection->is_lost()) return;  // hold() counts it
+    if (!waiters_.empty()) return call_next(std::move(connection));
+    idle_.push_back(std::move(connection));
+    note_returned();
+}
+
+void Exclusives::recover(std::shared_ptr<Connection> connection) {
+    if (connection->is_lost()) return;
+    tasks_.spawn("postgres rollback", roll_back(std::move(connection)));
+}
+
+asio::awaitable<void> Exclusives::returned(runtime::Deadline deadline) {
+    asio::steady_timer timer(core_.io(), deadline);
+    while (lent() > 0 && std::chrono::steady_clock::now() < deadline) {
+        boost::system::error_code woken;
+        co_await (all_back_.async_wait(asio::redirect_error(asio::use_awaitable, woken)) ||
+                  timer.async_wait(asio::use_awaitable));
+    }
+}
+
+asio::awaitable<std::shared_ptr<Connection>> Exclusives::open(runtime::Call& call) {
+    Opening opening(open_);
+    const auto deadline =
+        std::min(call.deadline, std::chrono::steady_clock::now() + bounds_.connect_timeout);
+    std::shared_ptr<Connection> connection;
+    try {
+        Link link = co_await Link::open(core_.io(), startup_, deadline);
+        connection = std::make_shared<Connection>(core_.io(), std::move(link), statements_);
+    } catch (const runtime::Unavailable&) {
+        call_next(nullptr);  // this place is free for the next in line
+        throw;
+    }
+    opening.succeeded();
+    tasks_.spawn("postgres transaction connection", hold(connection));
+    co_return connection;
+}
+
+asio::awaitable<std::shared_ptr<Connection>> Exclusives::wait_in_line(runtime::Call& call) {
+    if (waiters_.size() >= bounds_.waiting_max) {
+        throw runtime::Unavailable("too many wait for a transaction of PostgreSQL",
+                                   std::chrono::seconds(1));
+    }
+    const auto waiter = std::make_shared<Waiter>(core_.io());
+    waiters_.push_back(waiter);
+    waiter->woken.expires_at(call.deadline);
+    boost::system::error_code woken;
+    co_await waiter->woken.async_wait(asio::redirect_error(asio::use_awaitable, woken));
+    if (waiter->called) co_return std::move(waiter->connection);
+    std::erase(waiters_, waiter);
+    if (woken) throw boost::system::system_error(woken);
+    throw runtime::DeadlineExceeded("no connection for a transaction became free in time");
+}
+
+asio::awaitable<void> Exclusives::hold(std::shared_ptr<Connection> connection) {
+    try {
+        co_await connection->run();
+    } catch (const boost::system::system_error&) {
+        // Cancelled: the count must be right all the same, since close() waits for it.
+    }
+    std::erase(idle_, connection);
+    --open_;
+    note_returned();
+    call_next(nullptr);
+}
+
+asio::awaitable<void> Exclusives::roll_back(std::shared_ptr<Connection> connection) {
+    std::vector<Query> queries(1, Query{{"ROLLBACK"}, {}, false});
+    const auto exchange =
+        std::make_shared<Exchange>(core_.io(), std::move(queries), Exchange::Rules{false, true});
+    connection->submit(exchange);
+    try {
+        co_await exchange->results(std::chrono::steady_clock::now() + rollback_grace);
+    } catch (const runtime::Failure& failure) {
+        connection->lose(failure.what());
+    }
+    release(std::move(connection));
+}
+
+std::shared_ptr<Connection> Exclusives::take_idle() {
+    while (!idle_.empty()) {
+        std::shared_ptr<Connection> connection = std::move(idle_.back());
+        idle_.pop_back();
+        if (!connection->is_lost()) return connection;
+    }
+    return nullptr;
+}
+
+void Exclusives::call_next(std::shared_ptr<Connection> connection) {
+    if (waiters_.empty()) return;
+    const std::shared_ptr<Waiter> waiter = std::move(waiters_.front());
+    waiters_.pop_front();
+    waiter->connection = std::move(connection);
+    waiter->called = true;
+    waiter->woken.cancel();
+}
+
+void Exclusives::note_returned() {
+    if (lent() == 0) all_back_.cancel();
+}
+
+}  // namespace tenon::postgres

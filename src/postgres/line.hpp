@@ -1,0 +1,55 @@
+// A multiplexed connection that comes back by itself.
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include "base/backoff.hpp"
+#include "postgres/connection.hpp"
+#include "runtime/core.hpp"
+
+namespace tenon::postgres {
+
+/// Keeps one connection up: connects, waits for its end, waits with full jitter, connects again.
+///
+/// Threads: its core only.
+class Line {
+public:
+    Line(runtime::Core& core, const Startup& startup, Statements& statements,
+         std::chrono::milliseconds connect_timeout);
+
+    /// Runs until cancelled.
+    boost::asio::awaitable<void> keep_up();
+    /// Returns when the first attempt to connect has ended, or at the deadline.
+    boost::asio::awaitable<void> first_attempt(runtime::Deadline deadline);
+
+    [[nodiscard]] bool is_up() const { return connection_ && !connection_->is_lost(); }
+    [[nodiscard]] bool was_tried() const { return tried_; }
+    /// Since when it is down, and why; empty when it is up.
+    [[nodiscard]] std::string why_down() const;
+    /// How often it came up again after it had been lost.
+    [[nodiscard]] std::uint64_t reconnects() const { return ups_ > 1 ? ups_ - 1 : 0; }
+    /// Expects: is_up().
+    [[nodiscard]] Connection& connection() const { return *connection_; }
+
+private:
+    boost::asio::awaitable<void> attempt();
+    void note_down(const std::string& why);
+
+    runtime::Core& core_;
+    const Startup& startup_;
+    Statements& statements_;
+    std::chrono::milliseconds connect_timeout_;
+    base::Backoff backoff_;
+    std::shared_ptr<Connection> connection_;
+    boost::asio::steady_timer tried_first_;  ///< never expires; cancelled after the first attempt
+    std::string why_;
+    std::chrono::system_clock::time_point down_since_;
+    std::uint64_t ups_ = 0;
+    bool tried_ = false;
+};
+
+}  // namespace tenon::postgres

@@ -2,49 +2,20 @@
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
-#include <chrono>
-#include <functional>
 #include <memory>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "redis/options.hpp"
+#include "redis/reply.hpp"
+#include "redis/script.hpp"
+#include "redis/subscriber.hpp"
 #include "runtime/call.hpp"
 #include "runtime/core.hpp"
 #include "runtime/failure.hpp"
 
 namespace tenon::redis {
-
-struct ClientOptions {
-    std::string address;                              ///< "unix:/path" or "host:port"
-    std::string username;                             ///< empty: none
-    std::string password;                             ///< empty: none
-    std::chrono::milliseconds connect_timeout{1'000};
-    std::chrono::milliseconds command_timeout{20};    ///< hot state is worth little when late
-    std::size_t in_flight_max = 16'384;               ///< one more is Unavailable at once
-};
-
-/// One reply, RESP2.
-struct Reply {
-    enum class Type { nil, status, integer, text, array, error };
-    Type type = Type::nil;
-    std::int64_t integer = 0;
-    std::string text;          ///< status, text or error message
-    std::vector<Reply> items;  ///< array
-};
-
-/// A Lua script; its SHA-1 digest is computed once. Static lifetime.
-class Script {
-public:
-    explicit Script(std::string_view source);
-    [[nodiscard]] std::string_view source() const { return source_; }
-    [[nodiscard]] const std::string& digest() const { return digest_; }
-
-private:
-    std::string_view source_;
-    std::string digest_;
-};
 
 /// The server answered with an error.
 class CommandFailed final : public runtime::Failure {
@@ -53,10 +24,18 @@ public:
         : Failure(message, runtime::Advice::give_up) {}
 };
 
+/// Gives the reply, or throws what an error reply means.
+///
+/// Errors: Unavailable where the server says that it cannot serve now (LOADING, BUSY, MASTERDOWN,
+///         CLUSTERDOWN, TRYAGAIN); else CommandFailed.
+[[nodiscard]] Reply checked(Reply reply);
+
 /// A pipelined connection that reconnects with backoff.
 ///
 /// Shape:   the first key of a command (or script) is named, so that cluster slots can come without
-///          changing callers.
+///          changing callers. Commands that block the connection or change its state (BLPOP, MULTI,
+///          WATCH, SELECT, SUBSCRIBE) are not for it: others share it.
+/// Expects: close() was awaited before it is destroyed, or its core's loop was stopped.
 /// Threads: its core only.
 /// Errors:  CommandFailed; Unavailable (away, full); DeadlineExceeded after command_timeout or the
 ///          call's deadline (the reply is dropped when it comes). A command whose connection was
@@ -65,33 +44,24 @@ class Client {
 public:
     Client(runtime::Core& core, ClientOptions options);
     ~Client();
+    Client(const Client&) = delete;
+    Client& operator=(const Client&) = delete;
 
-    /// `arguments` includes the command's name; `key` routes (empty: any node).
+    /// `arguments` includes the command's name; `key` routes (empty: any node) and is used before
+    /// the first suspension only.
     boost::asio::awaitable<Reply> command(runtime::Call& call, std::string_view key,
                                           std::vector<std::string> arguments);
-    /// EVALSHA, and on NOSCRIPT once more by EVAL.
+    /// EVALSHA, and on NOSCRIPT once more by EVAL, both within one command_timeout. Expects:
+    /// `script` outlives the await.
     boost::asio::awaitable<Reply> run(runtime::Call& call, const Script& script,
                                       std::vector<std::string> keys,
                                       std::vector<std::string> arguments);
     [[nodiscard]] bool is_up() const;
+    /// Empty while it is up.
     [[nodiscard]] std::string why_down() const;
-    boost::asio::awaitable<void> close(runtime::Call& call);
-
-private:
-    struct State;
-    std::unique_ptr<State> state_;
-};
-
-/// Messages of channels, on a connection of its own.
-///
-/// on_lost is called whenever messages may have been missed (at every reconnect, after the
-/// subscription is back): what relies on them must then assume the worst.
-class Subscriber {
-public:
-    using OnMessage = std::function<void(std::string_view channel, std::string_view payload)>;
-    Subscriber(runtime::Core& core, ClientOptions options, std::vector<std::string> channels,
-               OnMessage on_message, std::function<void()> on_lost);
-    ~Subscriber();
+    /// Returns once it is up. Errors: DeadlineExceeded by the call's deadline.
+    boost::asio::awaitable<void> wait_up(runtime::Call& call);
+    /// Refuses new commands, waits for replies until the call's deadline, then ends.
     boost::asio::awaitable<void> close(runtime::Call& call);
 
 private:

@@ -1,0 +1,177 @@
+#include <fmt/format.h>
+#include <libpq-fe.h>
+#include <poll.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "app/engines.hpp"
+
+namespace tenon::app {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr int major_oldest = 15;
+constexpr auto start_limit = std::chrono::seconds(30);
+
+using Connection = std::unique_ptr<PGconn, decltype(&PQfinish)>;
+
+/// The newest installed PostgreSQL's folder; Debian keeps them apart by major version.
+fs::path find_binaries() {
+    for (int major = 18; major >= major_oldest; --major) {
+        const fs::path folder = fmt::format("/usr/lib/postgresql/{}/bin", major);
+        if (!find_program("postgres", {folder}).empty() && fs::exists(folder / "postgres")) {
+            return folder;
+        }
+    }
+    const auto on_path = find_program("postgres", {});
+    if (!on_path.empty()) return on_path.parent_path();
+    throw CommandError(
+        "PostgreSQL is not installed (looked in /usr/lib/postgresql/15..18/bin and PATH); "
+        "install it with: apt-get install postgresql-15");
+}
+
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+void run_sql(PGconn* connection, const std::string& sql) {
+    const std::unique_ptr<PGresult, decltype(&PQclear)> result(PQexec(connection, sql.c_str()),
+                                                               &PQclear);
+    const auto status = PQresultStatus(result.get());
+    if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK) {
+        throw CommandError(fmt::format("the private PostgreSQL refused its set-up: {}",
+                                       first_line(PQerrorMessage(connection))));
+    }
+}
+
+bool has_rows(PGconn* connection, const std::string& sql) {
+    const std::unique_ptr<PGresult, decltype(&PQclear)> result(PQexec(connection, sql.c_str()),
+                                                               &PQclear);
+    return PQntuples(result.get()) > 0;
+}
+
+}  // namespace
+
+PrivatePostgres::PrivatePostgres(const DataFolder& folder)
+    : folder_(folder), data_(folder.engines() / "postgres"), binaries_(find_binaries()) {}
+
+fs::path PrivatePostgres::program(const std::string& name) const { return binaries_ / name; }
+
+void PrivatePostgres::start() {
+    end_leftovers();
+    if (fs::exists(data_ / "PG_VERSION")) {
+        check_version();
+    } else {
+        make_cluster();
+    }
+    launch();
+    wait_until_ready();
+    make_owner();
+}
+
+void PrivatePostgres::check_version() const {
+    const auto of_data = first_line(read_file(data_ / "PG_VERSION").value_or(""));
+    const auto of_folder = binaries_.parent_path().filename().string();
+    if (of_data == of_folder || of_folder.empty() || !std::isdigit(of_folder.front())) return;
+    throw CommandError(
+        fmt::format("{} was made by PostgreSQL {} and this machine runs {}; install postgresql-{}, "
+                    "or start with another folder by --data (nothing was touched)",
+                    data_.string(), of_data, of_folder, of_data));
+}
+
+void PrivatePostgres::make_cluster() {
+    // Made under another name and renamed when whole: a start that was cut off leaves no half.
+    const auto draft = folder_.engines() / "postgres.new";
+    std::error_code ignored;
+    fs::remove_all(draft, ignored);
+    make_folder(draft, folder_.account());
+    const ProgramSpec spec{
+        .arguments = {program("initdb"), "--pgdata", draft, "--username=postgres", "--no-locale",
+                      "--encoding=UTF8", "--auth=trust", "--no-instructions"},
+        .folder = draft.parent_path(),
+        .log = folder_.log("initdb"),
+        .account = folder_.account()};
+    if (run_program(spec, std::chrono::seconds(60)) != 0) {
+        throw CommandError(fmt::format("PostgreSQL's initdb failed:\n{}",
+                                       last_lines(folder_.log("initdb"), 5)));
+    }
+    fs::rename(draft, data_);
+}
+
+void PrivatePostgres::end_leftovers() const {
+    // Every process of a cluster works in its data folder, so orphans are found without their pid.
+    for (const int signal : {SIGINT, SIGQUIT}) {
+        end_processes_in(data_, signal, std::chrono::milliseconds(signal == SIGINT ? 2'000 : 500));
+    }
+    // Nobody works there any more: a pid file names a zombie or another program.
+    std::error_code ignored;
+    fs::remove(data_ / "postmaster.pid", ignored);
+}
+
+void PrivatePostgres::launch() {
+    const ProgramSpec spec{
+        .arguments = {program("postgres"), "-D", data_, "-c", "listen_addresses=", "-c",
+                      fmt::format("unix_socket_directories={}", folder_.sockets().string()), "-c",
+                      "max_connections=200", "-c", "max_locks_per_transaction=256", "-c",
+                      "max_prepared_transactions=64", "-c", "wal_level=logical", "-c",
+                      "max_wal_size=1GB", "-c", "logging_collector=off", "-c",
+                      "log_min_messages=warning", "-c", "wal_compression=lz4"},
+        .folder = data_,
+        .log = folder_.log("postgres"),
+        .account = folder_.account(),
+        .death_signal = SIGQUIT};
+    program_ = Program::start(spec);
+}
+
+std::string PrivatePostgres::conninfo() const {
+    return fmt::format("host={} port=5432 user=tenon dbname=tenon", folder_.sockets().string());
+}
+
+void PrivatePostgres::wait_until_ready() {
+    const auto probe = fmt::format("host={} port=5432 user=postgres dbname=postgres",
+                                   folder_.sockets().string());
+    const auto until = std::chrono::steady_clock::now() + start_limit;
+    while (PQping(probe.c_str()) != PQPING_OK) {
+        if (program_->wait(std::chrono::milliseconds(20))) {
+            throw CommandError(fmt::format("the private PostgreSQL ended at its start ({}):\n{}",
+                                           program_->how_it_ended(),
+                                           last_lines(folder_.log("postgres"), 5)));
+        }
+        if (std::chrono::steady_clock::now() > until) {
+            throw CommandError(fmt::format("the private PostgreSQL does not answer after {} s:\n{}",
+                                           start_limit.count(),
+                                           last_lines(folder_.log("postgres"), 5)));
+        }
+    }
+}
+
+void PrivatePostgres::make_owner() const {
+    const auto conninfo = fmt::format("host={} port=5432 user=postgres dbname=postgres",
+                                      folder_.sockets().string());
+    const Connection connection(PQconnectdb(conninfo.c_str()), &PQfinish);
+    if (PQstatus(connection.get()) != CONNECTION_OK) {
+        throw CommandError(fmt::format("the private PostgreSQL refuses connections: {}",
+                                       first_line(PQerrorMessage(connection.get()))));
+    }
+    if (!has_rows(connection.get(), "SELECT 1 FROM pg_roles WHERE rolname = 'tenon'")) {
+        run_sql(connection.get(), "CREATE ROLE tenon LOGIN CREATEDB");
+    }
+    if (!has_rows(connection.get(), "SELECT 1 FROM pg_database WHERE datname = 'tenon'")) {
+        run_sql(connection.get(), "CREATE DATABASE tenon OWNER tenon");
+    }
+}
+
+bool PrivatePostgres::has_ended() { return program_->wait(std::chrono::milliseconds(0)); }
+
+void PrivatePostgres::stop(std::chrono::milliseconds limit) {
+    if (!program_) return;
+    program_->send(SIGINT);
+    if (!program_->wait(limit)) {
+        program_->send(SIGQUIT);
+        program_->wait(std::chrono::seconds(2));
+    }
+}
+
+}  // namespace tenon::app

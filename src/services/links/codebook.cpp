@@ -1,0 +1,49 @@
+#include "services/links/codebook.hpp"
+
+#include <algorithm>
+
+namespace tenon::links {
+namespace {
+
+constexpr std::uint64_t lease_first = 16;
+constexpr std::uint64_t lease_max = 1'024;
+
+}  // namespace
+
+std::optional<std::string> CodeBook::draw(base::Bucket bucket) {
+    const auto found = ranges_.find(bucket.value);
+    if (found == ranges_.end()) return std::nullopt;
+    auto& range = found->second;
+    while (range.next < range.end) {
+        const base::CodeNumber number{.k = range.next++, .slot = base::slot_of(bucket)};
+        if (auto code = base::make_code(bijection_, number)) return code;
+    }
+    return std::nullopt;
+}
+
+void CodeBook::grant(base::Bucket bucket, std::uint64_t first_k, std::uint64_t count) {
+    auto& range = ranges_[bucket.value];
+    range.next = first_k;
+    range.end = first_k + count;
+}
+
+std::uint64_t CodeBook::wish(base::Bucket bucket) {
+    auto& range = ranges_[bucket.value];
+    range.last_wish =
+        range.last_wish == 0 ? lease_first : std::min(range.last_wish * 2, lease_max);
+    return range.last_wish;
+}
+
+base::Bucket CodeBook::pick(base::Space space, base::Random& random) {
+    const auto used = in_use_.find(space.value);
+    if (used != in_use_.end()) {
+        const auto range = ranges_.find(used->second.value);
+        if (range != ranges_.end() && range->second.next < range->second.end) return used->second;
+    }
+    const base::Slot slot{static_cast<std::uint16_t>(random.below(base::slots_total))};
+    const auto bucket = base::bucket_of(space, slot);
+    in_use_.insert_or_assign(space.value, bucket);
+    return bucket;
+}
+
+}  // namespace tenon::links

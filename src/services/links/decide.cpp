@@ -1,0 +1,179 @@
+#include "services/links/decide.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "services/links/errors.hpp"
+#include "services/links/target.hpp"
+
+namespace tenon::links {
+namespace {
+
+constexpr std::array<std::int32_t, 4> redirect_statuses{301, 302, 307, 308};
+
+bool is_alias_character(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           c == '-' || c == '_';
+}
+
+std::string_view authority_of(std::string_view serialised) {
+    const auto begin = serialised.find("://");
+    if (begin == std::string_view::npos) return {};
+    const auto rest = serialised.substr(begin + 3);
+    return rest.substr(0, rest.find_first_of("/?#"));
+}
+
+std::string_view without_port(std::string_view authority) {
+    const auto colon = authority.rfind(':');
+    const auto bracket = authority.rfind(']');
+    const bool has_port = colon != std::string_view::npos &&
+                          (bracket == std::string_view::npos || colon > bracket);
+    return has_port ? authority.substr(0, colon) : authority;
+}
+
+base::Result<std::string> check_target(const std::string& url, const OwnOrigins& own) {
+    auto serialised = parse_target(url);
+    if (serialised && own.leads_here(*serialised)) {
+        return base::fail(errors::target_is_own,
+                          fmt::format("{} is this server; give the page that the visitor should "
+                                      "reach instead",
+                                      authority_of(*serialised)));
+    }
+    return serialised;
+}
+
+base::Result<void> check_status(std::int32_t status) {
+    if (std::ranges::find(redirect_statuses, status) != redirect_statuses.end()) return {};
+    return base::fail(
+        base::Error(errors::invalid_status, fmt::format("{} is not 301, 302, 307 or 308", status))
+            .add_field("/status", "301, 302, 307 or 308"));
+}
+
+base::Result<void> check_expiry(const std::optional<base::Time>& expires_at, base::Time now) {
+    if (!expires_at || *expires_at > now) return {};
+    return base::fail(base::Error(errors::invalid_expiry, "expires_at must lie in the future")
+                          .add_field("/expires_at", "a time in the future"));
+}
+
+base::Result<void> refuse_alias(std::string reason) {
+    return base::fail(
+        base::Error(errors::invalid_alias, reason).add_field("/alias", std::move(reason)));
+}
+
+}  // namespace
+
+void OwnOrigins::add(std::string_view authority) { authorities_.emplace(authority); }
+
+bool OwnOrigins::leads_here(std::string_view serialised) const {
+    const auto authority = authority_of(serialised);
+    return authorities_.contains(authority) || authorities_.contains(without_port(authority));
+}
+
+base::Result<void> check_alias(std::string_view alias, const std::vector<std::string>& reserved) {
+    if (alias.empty() || alias.size() > alias_bytes_max) {
+        return refuse_alias(fmt::format("1 to {} characters", alias_bytes_max));
+    }
+    if (!std::ranges::all_of(alias, is_alias_character)) {
+        return refuse_alias("only letters A-Z and a-z, digits, '-' and '_'");
+    }
+    if (base::has_code_form(alias)) {
+        return refuse_alias(
+            "not the form of a generated code: 7 letters and digits with a digit and a capital; "
+            "add or drop a character");
+    }
+    if (std::ranges::find(reserved, alias) != reserved.end()) {
+        return refuse_alias(fmt::format("not '{}', which is a path of this server", alias));
+    }
+    return {};
+}
+
+std::optional<base::Slot> slot_of_path(const base::Bijection& bijection, const base::Uuid& domain,
+                                       std::string_view path) {
+    if (base::has_code_form(path)) {
+        const auto number = base::read_code(bijection, path);
+        if (!number || number->k >= codes_per_slot_bound) return std::nullopt;
+        return number->slot;
+    }
+    if (path.empty() || path.size() > alias_bytes_max) return std::nullopt;
+    if (!std::ranges::all_of(path, is_alias_character)) return std::nullopt;
+    return base::slot_of(domain, path);
+}
+
+base::Result<Row> decide_create(const CreateLink& asked, const DomainFacts& domain,
+                                const CreateFacts& facts) {
+    auto url = check_target(asked.url, facts.own);
+    if (!url) return base::fail(std::move(url.error()));
+    if (asked.alias) {
+        if (auto alias = check_alias(*asked.alias, facts.reserved); !alias) {
+            return base::fail(std::move(alias.error()));
+        }
+    }
+    const auto status = asked.status.value_or(302);
+    if (auto checked = check_status(status); !checked) return base::fail(checked.error());
+    if (auto expiry = check_expiry(asked.expires_at, facts.now); !expiry) {
+        return base::fail(expiry.error());
+    }
+    return Row{.domain = domain.id,
+               .code = asked.alias.value_or(""),
+               .project = facts.project,
+               .url = std::move(*url),
+               .status = static_cast<std::int16_t>(status),
+               .forward_query = asked.forward_query.value_or(false),
+               .title = asked.title,
+               .expires_at = asked.expires_at,
+               .created_at = facts.now,
+               .updated_at = facts.now};
+}
+
+base::Result<Row> decide_edit(Row row, const EditLink& asked, const EditFacts& facts) {
+    if (asked.url) {
+        auto url = check_target(*asked.url, facts.own);
+        if (!url) return base::fail(std::move(url.error()));
+        row.url = std::move(*url);
+    }
+    if (asked.status) {
+        if (auto checked = check_status(*asked.status); !checked) {
+            return base::fail(checked.error());
+        }
+        row.status = static_cast<std::int16_t>(*asked.status);
+    }
+    if (asked.expires_at.has_value()) {
+        if (auto checked = check_expiry(asked.expires_at.value(), facts.now); !checked) {
+            return base::fail(checked.error());
+        }
+    }
+    asked.expires_at.apply_to(row.expires_at);
+    asked.title.apply_to(row.title);
+    if (asked.forward_query) row.forward_query = *asked.forward_query;
+    row.updated_at = facts.now;
+    return row;
+}
+
+Visit decide_visit(const Target& target, base::Time now) {
+    return target.expires_at && *target.expires_at <= now ? Visit::expired : Visit::follow;
+}
+
+Link show(const Row& row, const DomainFacts& domain) {
+    return {.code = row.code,
+            .short_url = fmt::format("{}://{}/{}", domain.scheme, domain.host, row.code),
+            .url = row.url,
+            .domain = domain.host,
+            .status = row.status,
+            .forward_query = row.forward_query,
+            .title = row.title,
+            .expires_at = row.expires_at,
+            .created_at = row.created_at,
+            .updated_at = row.updated_at};
+}
+
+Target target_of(const Row& row) {
+    return {.project = row.project,
+            .url = row.url,
+            .status = row.status,
+            .forward_query = row.forward_query,
+            .expires_at = row.expires_at};
+}
+
+}  // namespace tenon::links

@@ -1,0 +1,82 @@
+// The rules of links, without I/O: from what was asked and read to what must be written.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/codes.hpp"
+#include "base/result.hpp"
+#include "base/slot.hpp"
+#include "services/links/domains.hpp"
+#include "services/links/types.hpp"
+
+namespace tenon::links {
+
+/// How many k of a slot may be handed out at present: 2^20, a billion codes over all slots. A path
+/// of a code's form beyond it is unknown without a look-up.
+inline constexpr std::uint64_t codes_per_slot_bound = 1ULL << 20;
+
+/// What must not be a target: every domain of this server, and its own addresses.
+class OwnOrigins {
+public:
+    /// `authority` is a host, or host:port; a bare host stands for all its ports.
+    void add(std::string_view authority);
+    /// True when a serialised target leads to this server.
+    [[nodiscard]] bool leads_here(std::string_view serialised) const;
+
+private:
+    std::set<std::string, std::less<>> authorities_;
+};
+
+/// Refuses an alias that could be mistaken for something else.
+///
+/// Shape:  1 .. 128 of A-Z a-z 0-9 - _, kept byte for byte.
+/// Errors: links.invalid_alias with the reason: a foreign character, too long, the form of a
+///         generated code (7 letters and digits with a digit and a capital), a reserved path.
+[[nodiscard]] base::Result<void> check_alias(std::string_view alias,
+                                             const std::vector<std::string>& reserved);
+
+/// The slot that a path names: that of its code or of its alias; nullopt when no link can have it.
+///
+/// Cost: one hash or one inverse bijection; no allocation.
+[[nodiscard]] std::optional<base::Slot> slot_of_path(const base::Bijection& bijection,
+                                                     const base::Uuid& domain,
+                                                     std::string_view path);
+
+/// Checks what a client asks for and makes the row without its code.
+///
+/// Shape:  pure; `now` is business time. The row's code is the alias, or empty for a drawn one.
+/// Errors: links.invalid_target, links.target_is_own, links.invalid_alias, links.invalid_expiry,
+///         links.invalid_status.
+struct CreateFacts {
+    base::Uuid project;
+    base::Time now;
+    const OwnOrigins& own;
+    const std::vector<std::string>& reserved;
+};
+[[nodiscard]] base::Result<Row> decide_create(const CreateLink& asked, const DomainFacts& domain,
+                                              const CreateFacts& facts);
+
+/// Applies an edit to a row.
+///
+/// Errors: as decide_create, without the alias.
+struct EditFacts {
+    base::Time now;
+    const OwnOrigins& own;
+};
+[[nodiscard]] base::Result<Row> decide_edit(Row row, const EditLink& asked, const EditFacts& facts);
+
+/// What a visitor gets.
+enum class Visit { follow, expired };
+[[nodiscard]] Visit decide_visit(const Target& target, base::Time now);
+
+/// A row as its owner sees it.
+[[nodiscard]] Link show(const Row& row, const DomainFacts& domain);
+/// A row as the near cache keeps it.
+[[nodiscard]] Target target_of(const Row& row);
+
+}  // namespace tenon::links

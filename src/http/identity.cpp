@@ -5,9 +5,8 @@
 namespace tenon::http {
 
 bool Identity::may(std::string_view scope) const {
-    return std::ranges::any_of(scopes, [scope](const std::string& held) {
-        return held == "*" || held == scope;
-    });
+    return std::ranges::any_of(
+        scopes, [scope](const std::string& held) { return held == "*" || held == scope; });
 }
 
 }  // namespace tenon::http

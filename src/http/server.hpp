@@ -19,14 +19,15 @@ struct ServerOptions {
     std::uint16_t port = 8080;  ///< 0: any free port, the same for all addresses
     std::size_t header_bytes_max = 16 * 1024;
     std::size_t headers_max = 100;
+    std::size_t target_bytes_max = 8 * 1024;  ///< path and query
     std::size_t body_bytes_max = 1024 * 1024;
-    std::size_t connections_max = 10'000;                ///< per process
-    std::size_t pipelined_max = 64;                      ///< requests answered per write
-    std::chrono::milliseconds header_timeout{10'000};    ///< from a request's first byte
+    std::size_t connections_max = 10'000;              ///< per process
+    std::size_t pipelined_max = 64;                    ///< requests answered per write
+    std::chrono::milliseconds header_timeout{10'000};  ///< from a request's first byte
     std::chrono::milliseconds body_timeout{30'000};
-    std::chrono::milliseconds idle_timeout{75'000};      ///< between requests
-    std::chrono::milliseconds write_timeout{10'000};     ///< a client that does not read
-    std::chrono::milliseconds request_timeout{10'000};   ///< the default deadline of an endpoint
+    std::chrono::milliseconds idle_timeout{75'000};     ///< between requests
+    std::chrono::milliseconds write_timeout{10'000};    ///< a client that does not read
+    std::chrono::milliseconds request_timeout{10'000};  ///< the default deadline of an endpoint
 };
 
 /// Accepts on every core (SO_REUSEPORT) and answers by the router.
@@ -34,6 +35,7 @@ class Server {
 public:
     Server(runtime::Cores& cores, const Router& router, Authenticator& authenticator,
            ServerOptions options);
+    /// Expects: drained, or never started, or the cores still run.
     ~Server();
     /// Binds and listens; throws with the port and who holds it when it is taken.
     void listen();

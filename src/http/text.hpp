@@ -20,15 +20,13 @@ namespace tenon::http {
                       [](char a, char b) { return lower(a) == lower(b); });
 }
 
-/// True for well-formed UTF-8: no overlong form, no surrogate, nothing beyond U+10FFFF.
+/// True for well-formed UTF-8 (RFC 3629).
 [[nodiscard]] bool is_utf8(std::string_view text);
-
-/// How many characters (code points) a text has. Expects: is_utf8(text).
-[[nodiscard]] std::size_t count_characters(std::string_view text);
 
 /// The one of `names` that `text` most likely meant; empty when none is near.
 ///
 /// Cost: O(names × length²); for error messages.
-[[nodiscard]] std::string nearest(std::string_view text, const std::vector<std::string_view>& names);
+[[nodiscard]] std::string nearest(std::string_view text,
+                                  const std::vector<std::string_view>& names);
 
 }  // namespace tenon::http

@@ -1,0 +1,255 @@
+#include "http/dispatch.hpp"
+
+#include <fmt/format.h>
+#include <charconv>
+#include <exception>
+
+#include "http/errors.hpp"
+#include "http/problem.hpp"
+#include "http/text.hpp"
+#include "runtime/failure.hpp"
+#include "runtime/log.hpp"
+#include "runtime/report.hpp"
+
+namespace tenon::http {
+
+namespace {
+
+using runtime::Call;
+
+constexpr std::string_view request_id_header = "Tenon-Request-Id";
+
+// The one place where failures that no caller can act on become answers.
+base::Error error_of(const std::exception_ptr& failure) {
+    const auto later = [](const base::ErrorType& type, std::string detail,
+                          std::chrono::seconds wait) {
+        base::Error error(type, std::move(detail));
+        error.repeat_after(std::max(wait, std::chrono::seconds(1)));
+        return error;
+    };
+    try {
+        std::rethrow_exception(failure);
+    } catch (const runtime::DeadlineExceeded&) {
+        return base::Error(errors::deadline_exceeded,
+                           "Repeat the request, with more time or the same Idempotency-Key.");
+    } catch (const runtime::Unavailable& away) {
+        return later(errors::unavailable, "Repeat the request after the time in Retry-After.",
+                     away.retry_after());
+    } catch (...) {
+        if (runtime::is_cancellation(failure)) {
+            return later(errors::unavailable, "The server is being stopped; repeat the request.",
+                         std::chrono::seconds(1));
+        }
+        return base::Error(errors::internal,
+                           "This is a fault of the server; report it with the trace id.");
+    }
+}
+
+void answer_failure(Exchange& exchange, const std::exception_ptr& failure) {
+    const base::Error error = error_of(failure);
+    const bool bug = error.is(errors::internal);
+    runtime::log(bug ? runtime::Level::error : runtime::Level::warning, exchange.call,
+                 "A request failed.",
+                 {{"endpoint", exchange.route.endpoint->spec.path},
+                  {"method", name_of(exchange.request.method)},
+                  {"answer", error.type().slug},
+                  {"failure", runtime::describe_failure(failure)}});
+    exchange.response.clear();
+    answer_error(exchange, error);
+}
+
+void count(const Route& route, const Response& response) {
+    const auto hundred = static_cast<std::size_t>(response.status() / 100);
+    const auto& requests = route.endpoint->metrics.requests;
+    if (hundred < requests.size()) requests[hundred].add();
+}
+
+void answer_problem_at_once(runtime::Core& core, const base::Error& error, Response& response) {
+    const Call call = core.make_call({});
+    render_problem(error, call.trace, response);
+    response.add_header(request_id_header, format_trace_id(call.trace));
+}
+
+std::optional<base::Error> lower_deadline(Exchange& exchange) {
+    const auto given = exchange.request.header("Tenon-Timeout");
+    if (!given) return std::nullopt;
+    const auto timeout = parse_timeout(*given);
+    if (!timeout) {
+        base::Error error(errors::invalid_header, "Correct the header Tenon-Timeout.");
+        error.add_field("Tenon-Timeout", "a number with ms or s, such as 800ms or 2s");
+        return error;
+    }
+    const auto until = std::chrono::steady_clock::now() + *timeout;
+    exchange.call.deadline = std::min(exchange.call.deadline, until);
+    return std::nullopt;
+}
+
+void answer_unauthenticated(Exchange& exchange, std::string_view parameters,
+                            const std::string& detail) {
+    exchange.response.add_header("WWW-Authenticate",
+                                 std::string("Bearer realm=\"tenon\"").append(parameters));
+    answer_error(exchange, base::Error(errors::unauthenticated, detail));
+}
+
+// What followed "Bearer "; empty when there is no such credential.
+std::string_view bearer_of(const Request& request) {
+    constexpr std::string_view scheme = "Bearer ";
+    std::string_view given = request.header("Authorization").value_or("");
+    if (!equal_without_case(given.substr(0, scheme.size()), scheme)) return {};
+    given.remove_prefix(scheme.size());
+    while (given.starts_with(' ')) given.remove_prefix(1);
+    return given;
+}
+
+void take_identity(Call& call, Identity identity, runtime::Priority priority) {
+    call.project = identity.project;
+    call.subject = std::move(identity.subject);
+    call.priority = std::min(priority, identity.highest);
+}
+
+}  // namespace
+
+bool Dispatcher::answer_at_once(runtime::Core& core, const Request& request, Response& response,
+                                Route& route) const {
+    route = router_.find(request.method, request.path);
+    switch (route.kind) {
+        case Route::Kind::endpoint:
+            return false;
+        case Route::Kind::fallback:
+            if (!router_.fallback_at_once()) return false;
+            if (!router_.fallback_at_once()(core, request, response)) return false;
+            count(route, response);
+            return true;
+        case Route::Kind::options:
+            response.set_status(204);
+            response.add_header("Allow", route.allow);
+            return true;
+        case Route::Kind::wrong_method:
+            response.add_header("Allow", route.allow);
+            answer_problem_at_once(
+                core,
+                base::Error(errors::method_not_allowed,
+                            std::string("Use one of ").append(route.allow).append(".")),
+                response);
+            return true;
+        case Route::Kind::nowhere:
+            break;
+    }
+    answer_problem_at_once(
+        core, base::Error(errors::no_endpoint, "See /openapi.json for the endpoints there are."),
+        response);
+    return true;
+}
+
+boost::asio::awaitable<void> Dispatcher::answer(runtime::Core& core, const Request& request,
+                                                Response& response, const Route& route) const {
+    const auto began = std::chrono::steady_clock::now();
+    Call call = core.make_call(request_timeout_);
+    call.priority = route.endpoint->spec.priority;
+    if (const auto parent = request.header("traceparent")) {
+        // A malformed one is as good as none (W3C Trace Context, section 3.2).
+        static_cast<void>(read_traceparent(*parent, call.trace));
+    }
+    Exchange exchange{call, request, response, route};
+    std::exception_ptr failure;
+    try {
+        co_await run(exchange);
+    } catch (...) {
+        failure = std::current_exception();
+    }
+    if (failure) answer_failure(exchange, failure);
+    response.add_header(request_id_header, format_trace_id(call.trace));
+    count(route, response);
+    route.endpoint->metrics.durations.observe(std::chrono::steady_clock::now() - began);
+}
+
+boost::asio::awaitable<void> Dispatcher::run(Exchange& exchange) const {
+    if (const auto refused = lower_deadline(exchange)) {
+        co_return answer_error(exchange, *refused);
+    }
+    if (!exchange.route.endpoint->spec.scope.empty() && !co_await admit(exchange)) co_return;
+    co_await exchange.route.endpoint->run(exchange);
+}
+
+boost::asio::awaitable<bool> Dispatcher::admit(Exchange& exchange) const {
+    const Spec& spec = exchange.route.endpoint->spec;
+    const std::string_view bearer = bearer_of(exchange.request);
+    if (bearer.empty()) {
+        answer_unauthenticated(exchange, "", "Send the header Authorization: Bearer KEY.");
+        co_return false;
+    }
+    base::Result<Identity> identity = co_await authenticator_.identify(exchange.call, bearer);
+    if (!identity) {
+        if (status_of(identity.error().type()) == 401) {
+            exchange.response.add_header("WWW-Authenticate",
+                                         "Bearer realm=\"tenon\", error=\"invalid_token\"");
+        }
+        answer_error(exchange, identity.error());
+        co_return false;
+    }
+    if (!identity->may(spec.scope)) {
+        exchange.response.add_header(
+            "WWW-Authenticate",
+            fmt::format("Bearer realm=\"tenon\", error=\"insufficient_scope\", scope=\"{}\"",
+                        spec.scope));
+        answer_error(exchange,
+                     base::Error(errors::scope_missing,
+                                 fmt::format("Use a key with the scope {}.", spec.scope)));
+        co_return false;
+    }
+    take_identity(exchange.call, std::move(*identity), spec.priority);
+    co_return true;
+}
+
+void answer_refusal(runtime::Core& core, const Refusal& refusal, Response& response) {
+    answer_problem_at_once(core, base::Error(*refusal.type, std::string(refusal.detail)), response);
+}
+
+std::optional<std::chrono::milliseconds> parse_timeout(std::string_view text) {
+    std::uint32_t number = 0;
+    const char* const end = text.data() + text.size();
+    const auto read = std::from_chars(text.data(), end, number);
+    if (read.ec != std::errc{} || number == 0 || number > 999'999'999) return std::nullopt;
+    const std::string_view unit(read.ptr, static_cast<std::size_t>(end - read.ptr));
+    if (unit == "ms") return std::chrono::milliseconds(number);
+    if (unit == "s") return std::chrono::seconds(number);
+    return std::nullopt;
+}
+
+namespace {
+
+// Lower-case hexadecimal only, as the specification has it; false also for all zeros.
+bool read_hex(std::string_view text, std::span<std::uint8_t> out) {
+    bool some = false;
+    for (std::size_t i = 0; i < out.size(); ++i) {
+        const std::string_view pair = text.substr(i * 2, 2);
+        if (pair.find_first_not_of("0123456789abcdef") != std::string_view::npos) return false;
+        std::from_chars(pair.data(), pair.data() + 2, out[i], 16);
+        some = some || out[i] != 0;
+    }
+    return some;
+}
+
+}  // namespace
+
+bool read_traceparent(std::string_view text, runtime::Trace& trace) {
+    constexpr std::size_t length = 55;
+    if (text.size() < length || text[2] != '-' || text[35] != '-' || text[52] != '-') return false;
+    const std::string_view version = text.substr(0, 2);
+    if (version == "ff" || (version == "00" && text.size() != length)) return false;
+    if (version.find_first_not_of("0123456789abcdef") != std::string_view::npos) return false;
+    if (text.size() > length && text[length] != '-') return false;
+    runtime::Trace read = trace;
+    std::array<std::uint8_t, 8> parent{};
+    std::array<std::uint8_t, 1> flags{};
+    const bool flagged = text.substr(53, 2) == "00" || read_hex(text.substr(53, 2), flags);
+    if (!read_hex(text.substr(3, 32), read.trace_id) || !read_hex(text.substr(36, 16), parent)) {
+        return false;
+    }
+    if (!flagged) return false;
+    read.sampled = (flags[0] & 1u) != 0;
+    trace = read;
+    return true;
+}
+
+}  // namespace tenon::http

@@ -1,0 +1,126 @@
+#include "http/server.hpp"
+
+#include <atomic>
+#include <boost/asio/post.hpp>
+#include <condition_variable>
+#include <mutex>
+
+#include "base/assert.hpp"
+#include "http/dispatch.hpp"
+#include "http/listener.hpp"
+#include "http/worker.hpp"
+#include "runtime/log.hpp"
+
+namespace tenon::http {
+
+namespace {
+
+Limits limits_of(const ServerOptions& options) {
+    return {.header_bytes_max = options.header_bytes_max,
+            .headers_max = options.headers_max,
+            .target_bytes_max = options.target_bytes_max,
+            .body_bytes_max = options.body_bytes_max};
+}
+
+/// Waits, outside the cores, until all of them have done their part.
+class Arrivals {
+public:
+    explicit Arrivals(std::size_t expected) : left_(expected) {}
+    void arrive() {
+        const std::lock_guard lock(guard_);
+        if (--left_ == 0) all_.notify_all();
+    }
+    bool wait_for(std::chrono::milliseconds limit) {
+        std::unique_lock lock(guard_);
+        return all_.wait_for(lock, limit, [this] { return left_ == 0; });
+    }
+    void wait() {
+        std::unique_lock lock(guard_);
+        all_.wait(lock, [this] { return left_ == 0; });
+    }
+
+private:
+    std::mutex guard_;
+    std::condition_variable all_;
+    std::size_t left_;
+};
+
+}  // namespace
+
+struct Server::State {
+    State(runtime::Cores& on, const Router& router, Authenticator& authenticator,
+          ServerOptions given)
+        : cores(on),
+          options(std::move(given)),
+          limits(limits_of(options)),
+          dispatcher(router, authenticator, options.request_timeout) {
+        for (std::size_t i = 0; i < cores.size(); ++i) {
+            workers.push_back(
+                std::make_unique<Worker>(cores[i], dispatcher, options, limits, connections_open));
+        }
+    }
+
+    // Posts, so that it works whether or not the cores run already.
+    template <class Work>
+    void on_each_worker(Work work) {
+        for (const auto& worker : workers) {
+            boost::asio::post(worker->core().io(), [work, each = worker.get()] { work(*each); });
+        }
+    }
+
+    runtime::Cores& cores;
+    ServerOptions options;
+    Limits limits;
+    Dispatcher dispatcher;
+    std::atomic<std::size_t> connections_open{0};
+    std::vector<std::unique_ptr<Worker>> workers;
+    std::uint16_t port = 0;
+    bool started = false;
+};
+
+Server::Server(runtime::Cores& cores, const Router& router, Authenticator& authenticator,
+               ServerOptions options)
+    : state_(std::make_unique<State>(cores, router, authenticator, std::move(options))) {}
+
+Server::~Server() {
+    if (state_->started) drain(std::chrono::milliseconds(0));
+}
+
+void Server::listen() {
+    Listening listening =
+        listen_on(state_->options.addresses, state_->options.port, state_->cores.size());
+    for (std::size_t i = 0; i < state_->workers.size(); ++i) {
+        state_->workers[i]->take_listeners(std::move(listening.sockets[i]));
+    }
+    state_->port = listening.port;
+}
+
+std::uint16_t Server::port() const {
+    return state_->port;
+}
+
+void Server::start() {
+    TENON_ASSERT(!state_->started);
+    state_->started = true;
+    state_->on_each_worker([](Worker& worker) { worker.start(); });
+}
+
+void Server::drain(std::chrono::milliseconds limit) {
+    if (!state_->started) return;
+    state_->started = false;
+    Arrivals drained(state_->workers.size());
+    state_->on_each_worker(
+        [&drained](Worker& worker) { worker.drain([&drained] { drained.arrive(); }); });
+    if (!drained.wait_for(limit)) {
+        runtime::log(runtime::Level::warning, "Connections were cut after the time to drain.",
+                     {{"open", state_->connections_open.load()}});
+        state_->on_each_worker([](Worker& worker) { worker.abort(); });
+        drained.wait();
+    }
+    Arrivals stopped(state_->workers.size());
+    state_->on_each_worker(
+        [&stopped](Worker& worker) { worker.stop([&stopped] { stopped.arrive(); }); });
+    stopped.wait();
+}
+
+}  // namespace tenon::http

@@ -1,0 +1,1 @@
+"""The rules of tools/tidy, by what they look at."""

@@ -25,6 +25,12 @@ std::string_view authority_of(std::string_view serialised) {
     return rest.substr(0, rest.find_first_of("/?#"));
 }
 
+/// "a.example." names the same host as "a.example".
+std::string_view without_last_dot(std::string_view host) {
+    if (host.ends_with('.')) host.remove_suffix(1);
+    return host;
+}
+
 std::string_view without_port(std::string_view authority) {
     const auto colon = authority.rfind(':');
     const auto bracket = authority.rfind(']');
@@ -68,7 +74,14 @@ void OwnOrigins::add(std::string_view authority) { authorities_.emplace(authorit
 
 bool OwnOrigins::leads_here(std::string_view serialised) const {
     const auto authority = authority_of(serialised);
-    return authorities_.contains(authority) || authorities_.contains(without_port(authority));
+    const auto host = without_last_dot(without_port(authority));
+    if (authorities_.contains(host)) return true;
+    // The port with its colon, or the one that the scheme stands for.
+    std::string_view port = authority.substr(without_port(authority).size());
+    if (port.empty()) port = serialised.starts_with("https:") ? ":443" : ":80";
+    std::string whole(host);
+    whole.append(port);
+    return authorities_.contains(whole);
 }
 
 base::Result<void> check_alias(std::string_view alias, const std::vector<std::string>& reserved) {

@@ -54,7 +54,7 @@ TEST(DecideCreate, StoresTheTargetAsABrowserWouldWriteIt) {
 
 TEST(DecideCreate, RefusesTargetsOnThisServer) {
     for (const char* url : {"https://go.example.com/abc", "http://GO.example.com:8443/x",
-                            "http://localhost:8080/abc"}) {
+                            "http://localhost:8080/abc", "https://go.example.com./x"}) {
         const auto row = create(asking_for(url));
         ASSERT_FALSE(row.has_value()) << url;
         EXPECT_TRUE(row.error().is(errors::target_is_own)) << url;

@@ -1,0 +1,126 @@
+#include "app/admin.hpp"
+
+#include <boost/describe.hpp>
+
+#include "app/docs_page.hpp"
+#include "runtime/json.hpp"
+#include "runtime/metrics.hpp"
+
+namespace tenon::app {
+
+namespace {
+
+using boost::asio::awaitable;
+using http::Method;
+using http::Request;
+using http::Response;
+
+/// One line of /readyz.
+struct Check {
+    std::string name;
+    bool up = false;
+    bool needed = true;
+    std::optional<std::string> reason;
+};
+BOOST_DESCRIBE_STRUCT(Check, (), (name, up, needed, reason))
+
+/// The answer of /readyz.
+struct Readiness {
+    std::string status;
+    std::vector<Check> checks;
+};
+BOOST_DESCRIBE_STRUCT(Readiness, (), (status, checks))
+
+constexpr std::string_view landing_page =
+    "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Tenon</title>"
+    "<h1>Tenon</h1><p>This server is up. Its API is described at "
+    "<a href=\"/docs\">/docs</a>.</p></html>\n";
+
+http::Spec open_spec(std::string_view path, std::string_view summary) {
+    return {.method = Method::get,
+            .path = path,
+            .scope = "",
+            .priority = runtime::Priority::vital,
+            .summary = summary,
+            .details = "",
+            .errors = {},
+            .tag = "server"};
+}
+
+Readiness judge(const AdminFacts& facts, const runtime::Core& core) {
+    Readiness readiness{.status = "ready", .checks = {}};
+    for (auto& dependency : facts.dependencies(core)) {
+        if (!dependency.is_up && readiness.status == "ready") readiness.status = "degraded";
+        if (!dependency.is_up && dependency.is_needed) readiness.status = "not ready";
+        readiness.checks.push_back(
+            {.name = std::move(dependency.name),
+             .up = dependency.is_up,
+             .needed = dependency.is_needed,
+             .reason = dependency.is_up ? std::nullopt : std::optional(dependency.why_down)});
+    }
+    if (facts.is_draining()) readiness.status = "draining";
+    return readiness;
+}
+
+void answer_readiness(const AdminFacts& facts, const runtime::Core& core, Response& response) {
+    const auto readiness = judge(facts, core);
+    const bool serves = readiness.status == "ready" || readiness.status == "degraded";
+    response.set_status(serves ? 200 : 503);
+    response.add_header("Cache-Control", "no-store");
+    if (!serves) response.add_header("Retry-After", "1");
+    response.set_body("application/json", runtime::to_json(readiness));
+}
+
+awaitable<void> answer_text(Response& response, std::string_view type, std::string body) {
+    response.set_body(type, body);
+    co_return;
+}
+
+/// The address by which this request reached the server.
+std::string server_url(const Request& request) {
+    return "http://" + std::string(request.header("Host").value_or("localhost"));
+}
+
+awaitable<void> answer_ready(const AdminFacts& facts, runtime::Call& call, Response& response) {
+    answer_readiness(facts, *call.core, response);
+    co_return;
+}
+
+void add_pages(http::Router& router) {
+    router.add_raw(open_spec("/openapi.json", "This document"),
+                   [&router](runtime::Call&, const Request& request, Response& response) {
+                       return answer_text(response, "application/json",
+                                          router.openapi(server_url(request)));
+                   });
+    router.add_raw(open_spec("/docs", "The API, for people"),
+                   [](runtime::Call&, const Request&, Response& response) {
+                       return answer_text(response, "text/html; charset=utf-8",
+                                          std::string(docs_page()));
+                   });
+    router.add_raw(open_spec("/", "Where to go"),
+                   [](runtime::Call&, const Request&, Response& response) {
+                       return answer_text(response, "text/html; charset=utf-8",
+                                          std::string(landing_page));
+                   });
+}
+
+}  // namespace
+
+void add_admin_routes(http::Router& router, AdminFacts facts) {
+    router.add_raw(open_spec("/healthz", "200 while the process lives"),
+                   [](runtime::Call&, const Request&, Response& response) {
+                       return answer_text(response, "text/plain; charset=utf-8", "ok\n");
+                   });
+    router.add_raw(open_spec("/readyz", "200 while requests are served; says what is not up"),
+                   [facts](runtime::Call& call, const Request&, Response& response) {
+                       return answer_ready(facts, call, response);
+                   });
+    router.add_raw(open_spec("/metrics", "Prometheus text"),
+                   [](runtime::Call&, const Request&, Response& response) {
+                       return answer_text(response, runtime::metrics_content_type,
+                                          runtime::metrics().expose());
+                   });
+    add_pages(router);
+}
+
+}  // namespace tenon::app

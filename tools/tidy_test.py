@@ -175,7 +175,8 @@ class Cpp(RuleCase):
     def test_dropped_exceptions(self):
         bad = "void f() {\n    try { g(); } catch (const std::exception&) {\n    }\n}\n"
         self.refuse(cpp.dropped_exceptions, "src/http/a.cpp", bad, "dropped", 2)
-        self.accept(cpp.dropped_exceptions, "src/http/a.cpp", bad.replace("{\n    }", "{\n// why\n}"))
+        mended = bad.replace("{\n    }", "{\n    // why\n    }")
+        self.accept(cpp.dropped_exceptions, "src/http/a.cpp", mended)
 
     def test_names(self):
         for name in ("LinkManager", "JsonHelper", "StringUtils", "PoolImpl"):
@@ -198,15 +199,16 @@ class Cpp(RuleCase):
 
     def test_macros_do_not_make_functions(self):
         block = "void f() {\n" + "    call();\n" * 40 + "}\n"
-        both = "enum class E { a };\nBOOST_DESCRIBE_ENUM(E, a)\n\nnamespace b {\n" + block * 2 + "}\n"
-        self.accept(cpp.functions, "src/http/a.cpp", both)
+        macro = "enum class E { a };\nBOOST_DESCRIBE_ENUM(E, a)\n\n"
+        self.accept(cpp.functions, "src/http/a.cpp", macro + f"namespace b {{\n{block * 2}}}\n")
 
     def test_docstrings(self):
         for bad in ("class A {\n};\n", "enum class A { b };\n", "int size(int a);\n",
                     "template <class T>\n[[nodiscard]] T first(T a) {\n    return a;\n}\n",
                     "template <class T>\nconcept A = true;\n"):
-            self.refuse(cpp.docstrings, "src/http/a.hpp", f"namespace a {{\n{bad}}}\n", "docstring", 2)
-            self.accept(cpp.docstrings, "src/http/a.hpp", f"namespace a {{\n/// Why.\n{bad}}}\n")
+            whole = f"namespace a {{\n{bad}}}\n"
+            self.refuse(cpp.docstrings, "src/http/a.hpp", whole, "docstring", 2)
+            self.accept(cpp.docstrings, "src/http/a.hpp", whole.replace("\n", "\n/// Why.\n", 1))
 
     def test_docstrings_of_what_needs_none(self):
         self.accept(cpp.docstrings, "src/http/a.hpp", """

@@ -1,0 +1,149 @@
+"""What the tests from outside share: how an answer is judged, and commands of the program."""
+
+import json
+import os
+import re
+import socket
+import subprocess
+import unittest
+import urllib.parse
+
+from tests.support.dev import PROGRAM
+
+PROBLEMS = "https://tenon.dev/problems/"
+CODE = re.compile(r"(?=.*[0-9])(?=.*[A-Z])[0-9A-Za-z]{7}")
+
+
+def clean_environment(**extra):
+    """This process's environment without what would configure the program, and `extra`."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("TENON_")}
+    return {**kept, **extra}
+
+
+def tenon(*arguments, environment=None, cwd=None, stdin=None, timeout=60):
+    """Runs one command of the program to its end."""
+    return subprocess.run([str(PROGRAM), *map(str, arguments)], input=stdin or "", text=True,
+                          capture_output=True, cwd=cwd, timeout=timeout,
+                          env=clean_environment(**(environment or {})))
+
+
+def records(text):
+    """What a command printed by -o json, as a list: one object or an array of them."""
+    read = json.loads(text)
+    return read if isinstance(read, list) else [read]
+
+
+class RawConnection:
+    """Bytes to a server and back, for what an HTTP library would not send."""
+
+    def __init__(self, url, timeout=15):
+        parts = urllib.parse.urlsplit(url)
+        self.socket = socket.create_connection((parts.hostname, parts.port), timeout)
+        self.host = parts.netloc
+        self.buffer = b""
+
+    def send(self, data):
+        self.socket.sendall(data if isinstance(data, bytes) else data.encode())
+
+    def _fill(self):
+        more = self.socket.recv(65536)
+        self.buffer += more
+        return bool(more)
+
+    def read_head(self):
+        """(status, headers with lower-case names) of the next response, body not read."""
+        while b"\r\n\r\n" not in self.buffer:
+            if not self._fill():
+                raise ConnectionError(f"closed in the middle of a head: {self.buffer!r}")
+        head, self.buffer = self.buffer.split(b"\r\n\r\n", 1)
+        first, *lines = head.decode("latin-1").split("\r\n")
+        headers = dict((name.lower(), value.strip())
+                       for name, value in (line.split(":", 1) for line in lines))
+        return int(first.split()[1]), headers
+
+    def read(self, method="GET"):
+        """(status, headers, body) of the next response to `method`."""
+        status, headers = self.read_head()
+        length = int(headers.get("content-length", 0))
+        if method == "HEAD" or status in (204, 304) or status < 200:
+            length = 0
+        while len(self.buffer) < length:
+            if not self._fill():
+                raise ConnectionError("closed in the middle of a body")
+        body, self.buffer = self.buffer[:length], self.buffer[length:]
+        return status, headers, body
+
+    def is_closed(self):
+        """True when the server has ended the connection and nothing is left to read."""
+        try:
+            return not self.buffer and not self._fill()
+        except ConnectionResetError:
+            return True
+
+    def close(self):
+        self.socket.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+
+class ServerCase(unittest.TestCase):
+    """Tests against one server that the module starts in setUpModule."""
+
+    server = None
+
+    def setUp(self):
+        self.client = self.new_client()
+        self.visitor = self.new_client(key=False)
+
+    def new_client(self, key=True, timeout=15):
+        client = self.server.client(key)
+        client.timeout = timeout
+        self.addCleanup(client.close)
+        return client
+
+    def raw(self):
+        connection = RawConnection(self.server.url)
+        self.addCleanup(connection.close)
+        return connection
+
+    def make(self, body=None, status=201, client=None, **fields):
+        """Makes a link and returns it."""
+        asked = {"url": "https://example.com/", **(body or {}), **fields}
+        answer = (client or self.client).ask("POST", "/v1/links", asked)
+        self.assertEqual(answer.status, status, answer.text)
+        return answer.json
+
+    def visit(self, code, query="", method="GET"):
+        return self.visitor.ask(method, f"/{code}{query}")
+
+    def assert_leads(self, code, url):
+        answer = self.visit(code)
+        self.assertEqual((answer.status, answer.headers.get("location")), (302, url), answer.text)
+
+    def assert_problem(self, answer, status, slug=None, pointer=None, parameter=None,
+                       mentions=None):
+        """Judges a problem+json answer and returns it; the place is one of its `errors`."""
+        statuses = status if isinstance(status, tuple) else (status,)
+        self.assertIn(answer.status, statuses, answer.text)
+        self.assertEqual(answer.headers.get("content-type"), "application/problem+json")
+        problem = answer.json
+        self.assertEqual(problem["status"], answer.status)
+        self.assertTrue(problem["type"].startswith(PROBLEMS), problem["type"])
+        self.assertTrue(problem["title"])
+        self.assertTrue(problem["detail"])
+        self.assertRegex(problem["trace_id"], r"^[0-9a-f]{32}$")
+        if slug:
+            self.assertEqual(problem["type"], PROBLEMS + slug)
+        for kind, place in (("pointer", pointer), ("parameter", parameter)):
+            if place is None:
+                continue
+            found = [error for error in problem.get("errors", []) if error.get(kind) == place]
+            self.assertTrue(found, f"no error at {place}: {answer.text}")
+            self.assertTrue(found[0]["expected"])
+            if mentions:
+                self.assertIn(mentions, found[0]["expected"])
+        return problem

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
+#include <cstddef>
 #include <memory>
 #include <span>
 #include <string>
@@ -10,29 +11,43 @@
 #include "base/slot.hpp"
 #include "postgres/pool.hpp"
 #include "runtime/core.hpp"
+#include "storage/failure.hpp"
 #include "storage/map.hpp"
 
 namespace tenon::storage {
 
-/// Where a read may be answered (foundation 6). Every read names it.
+/// Where a read may be answered (foundation 6). Every read names it. There are no replicas yet, so
+/// the primary answers all of them.
 enum class Policy { primary, session, bounded, any };
 
 /// One core's access to all nodes.
 ///
+/// Shape:   writes hold one lock per bucket until they end. A node's concurrent writes are at most
+///          cores × (multiplexed + exclusive_max) of PoolOptions, each with up to 1,024 locks per
+///          space, and must fit its lock table (check_lock_room in lock_room.hpp).
+/// Expects: a span of buckets lives until the call is awaited; it is not read after that.
 /// Threads: its core only.
-/// Errors:  those of postgres::Pool, and storage.moved as runtime::Unavailable when a bucket is
-///          not (active, epoch) at the node that the map names.
+/// Errors:  those of postgres::Pool, and BucketsMoved (storage.moved, a runtime::Unavailable) when
+///          a bucket is not (active, epoch) at the node that the map names.
 /// Cost:    read and write one round trip each.
 class Database {
 public:
+    /// `pool`'s conninfo is ignored: each node has its own in the map.
     Database(runtime::Core& core, std::shared_ptr<const Map> map,
              const postgres::PoolOptions& pool);
     ~Database();
+    Database(const Database&) = delete;
+    Database& operator=(const Database&) = delete;
 
     [[nodiscard]] Node node_of(base::Bucket bucket) const;
     [[nodiscard]] std::size_t nodes_total() const;
+    [[nodiscard]] const Map& map() const;
+    [[nodiscard]] runtime::Core& core() const;
 
     /// One statement about one bucket.
+    ///
+    /// Shape: the bucket is confirmed after the statement, so what was read was owned here when the
+    ///        statement took its snapshot.
     boost::asio::awaitable<postgres::Rows> read(runtime::Call& call, base::Bucket bucket,
                                                 Policy policy, postgres::Query query);
     /// One statement about several buckets of one node. Expects: all on one node, not empty.
@@ -48,11 +63,23 @@ public:
     /// A write transaction that reads before it decides; tenon.enter is its first statement.
     boost::asio::awaitable<postgres::Transaction> begin(runtime::Call& call,
                                                         std::span<const base::Bucket> buckets);
-    /// The same statement on every node, for node-local indexes; one Rows per node.
+    /// The same statement on every node at once, for node-local indexes; one Rows per node, in the
+    /// order of the map (merge.hpp makes one page of them). Fails when one node fails.
     boost::asio::awaitable<std::vector<postgres::Rows>> on_every_node(runtime::Call& call,
                                                                       Policy policy,
                                                                       postgres::Query query);
+
+    /// One statement about reference tables: those without a bucket column, which every node is to
+    /// have a copy of. Until there is a copier they lie on node 0 alone.
+    boost::asio::awaitable<postgres::Rows> read_reference(runtime::Call& call,
+                                                          postgres::Query query);
+    /// Statements that change reference tables, in one transaction and one round trip.
+    boost::asio::awaitable<std::vector<postgres::Rows>> write_reference(
+        runtime::Call& call, std::vector<postgres::Query> queries);
+
+    /// True while every node is up; never waits.
     [[nodiscard]] bool is_up() const;
+    /// Which nodes are not up and why; empty when all are.
     [[nodiscard]] std::string why_down() const;
     boost::asio::awaitable<void> close(runtime::Call& call);
 

@@ -33,7 +33,7 @@ struct MigrateOptions {
     /// How long to wait for another program that migrates the same node.
     std::chrono::seconds wait_for_other{60};
     /// Told of each file as soon as it is applied.
-    std::function<void(const AppliedMigration&)> on_applied;
+    std::function<void(const AppliedMigration&)> on_applied = nullptr;
 };
 
 /// Applies what is pending to every node and tells what was applied.

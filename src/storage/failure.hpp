@@ -1,0 +1,28 @@
+// What the fence refused.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/slot.hpp"
+#include "postgres/failure.hpp"
+#include "runtime/failure.hpp"
+
+namespace tenon::storage {
+
+/// storage.moved: some buckets are not (active, epoch) at the node that the map names; nothing of
+/// the transaction happened. Becomes 503 with Retry-After: 1, by when the map will have changed.
+class BucketsMoved final : public runtime::Unavailable {
+public:
+    BucketsMoved(const std::string& node, std::vector<base::Bucket> buckets);
+    /// Those refused, in the order in which they were asked for; the others were not at fault.
+    [[nodiscard]] const std::vector<base::Bucket>& buckets() const { return buckets_; }
+
+private:
+    std::vector<base::Bucket> buckets_;
+};
+
+/// The buckets that TN001 names in its detail: "17,42".
+[[nodiscard]] std::vector<base::Bucket> read_refused_buckets(const std::string& detail);
+
+}  // namespace tenon::storage

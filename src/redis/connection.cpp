@@ -141,14 +141,15 @@ void Connection::go_up(Session session) {
                  {{"address", options_.address}, {"generation", generation_}});
 }
 
-void Connection::go_down(const std::string& why) {
+void Connection::go_down(std::string why) {
+    if (closing_) why = "it was closed";
     up_.reset();
     why_down_ = why;
     client_id_ = 0;
     boost::system::error_code ignored;
     socket_.close(ignored);
     runtime::log(
-        runtime::Level::warning, "lost the connection to Redis",
+        closing_ ? runtime::Level::debug : runtime::Level::warning, "lost the connection to Redis",
         {{"address", options_.address}, {"why", why}, {"commands_lost", pipeline_.in_flight()}});
     pipeline_.lose_all(why);
     drained_.set();
@@ -215,7 +216,7 @@ asio::awaitable<void> Connection::close(runtime::Deadline deadline) {
     }
     tasks_.cancel();
     co_await tasks_.join();
-    if (is_up()) go_down("it was closed");
+    if (is_up()) go_down({});
 }
 
 }  // namespace tenon::redis

@@ -64,7 +64,7 @@ private:
     boost::asio::awaitable<std::string> write();
     boost::asio::awaitable<std::string> watch();
     void go_up(Session session);
-    void go_down(const std::string& why);
+    void go_down(std::string why);
     void expect_room() const;
 
     runtime::Core& core_;

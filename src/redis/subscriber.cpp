@@ -45,7 +45,7 @@ struct Subscriber::State {
     asio::awaitable<std::string> ask();
     std::string take_replies();
     void take(const Notice& notice);
-    void go_down(const std::string& why);
+    void go_down(std::string why);
 
     runtime::Core& core;
     const ClientOptions options;
@@ -58,6 +58,7 @@ struct Subscriber::State {
     Clock::time_point heard;
     std::size_t confirmed = 0;  ///< channels that the present connection listens to
     std::string why_down = "not connected yet";
+    bool closing = false;
     runtime::TaskGroup tasks;
 };
 
@@ -92,13 +93,14 @@ asio::awaitable<std::string> Subscriber::State::subscribe() {
     co_return std::visit([](auto& why) { return std::move(why); }, ended);
 }
 
-void Subscriber::State::go_down(const std::string& why) {
+void Subscriber::State::go_down(std::string why) {
+    if (closing) why = "it was closed";
     confirmed = 0;
     why_down = why;
     boost::system::error_code ignored;
     socket.close(ignored);
-    runtime::log(runtime::Level::warning, "lost the subscription to Redis",
-                 {{"address", options.address}, {"why", why}});
+    runtime::log(closing ? runtime::Level::debug : runtime::Level::warning,
+                 "lost the subscription to Redis", {{"address", options.address}, {"why", why}});
 }
 
 asio::awaitable<std::string> Subscriber::State::read() {
@@ -176,9 +178,10 @@ std::string Subscriber::why_down() const {
 
 asio::awaitable<void> Subscriber::close(runtime::Call&) {
     State& state = *state_;
+    state.closing = true;
     state.tasks.cancel();
     co_await state.tasks.join();
-    if (state.socket.is_open()) state.go_down("it was closed");
+    state.go_down({});
 }
 
 }  // namespace tenon::redis

@@ -12,9 +12,11 @@
 
 namespace tenon::runtime {
 
+/// Reads any value that has a JSON form; refuses at the reader what does not fit.
 template <class T, template <class> class Bounds>
 void read_value(JsonReader& reader, JsonTree::Index node, T& into, const MemberBounds& bounds);
 
+/// The JSON names of an enum's values, in the order of their description.
 template <DescribedEnum T>
 [[nodiscard]] constexpr auto names_of() {
     constexpr std::size_t count = boost::mp11::mp_size<boost::describe::describe_enumerators<T>>();
@@ -66,6 +68,7 @@ template <class T>
     }
 }
 
+/// Reads an integer of any width; false when it is none or out of range.
 template <std::integral T>
 [[nodiscard]] bool read_integer(const JsonTree& tree, JsonTree::Index node, T& into,
                                 const MemberBounds& bounds) {
@@ -82,6 +85,7 @@ template <std::integral T>
     return true;
 }
 
+/// Reads the enum value of that name; false when there is none.
 template <DescribedEnum T>
 [[nodiscard]] bool read_enum(std::string_view text, T& into) {
     bool is_found = false;
@@ -143,6 +147,7 @@ template <DescribedStruct T, template <class> class Bounds>
     return plans;
 }
 
+/// Reads an array's items, each with the bounds of items.
 template <class T, template <class> class Bounds>
 void read_array(JsonReader& reader, JsonTree::Index node, std::vector<T>& into,
                 const MemberBounds& bounds) {
@@ -155,6 +160,7 @@ void read_array(JsonReader& reader, JsonTree::Index node, std::vector<T>& into,
     }
 }
 
+/// Reads an object of any names, each value with the bounds of items.
 template <class T, template <class> class Bounds>
 void read_map(JsonReader& reader, JsonTree::Index node, std::map<std::string, T>& into,
               const MemberBounds& bounds) {

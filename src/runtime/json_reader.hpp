@@ -67,12 +67,15 @@ void read_object(JsonReader& reader, JsonTree::Index node, std::span<const Membe
 /// An integer's value, or false when it is none or outside [low, high].
 bool read_signed(const JsonTree& tree, JsonTree::Index node, std::int64_t low, std::int64_t high,
                  std::int64_t& into);
+/// The same for what is never negative; "-0" is 0.
 bool read_unsigned(const JsonTree& tree, JsonTree::Index node, std::uint64_t low,
                    std::uint64_t high, std::uint64_t& into);
+/// A number as the nearest double; false when it is none.
 bool read_double(const JsonTree& tree, JsonTree::Index node, double& into);
 
 /// "an integer from 1 to 100"; "an integer within 64 bits" for the whole range of int64.
 [[nodiscard]] std::string expect_signed(std::int64_t low, std::int64_t high);
+/// "an integer from 0 to 255".
 [[nodiscard]] std::string expect_unsigned(std::uint64_t low, std::uint64_t high);
 /// "a string of at most 40 characters"; without the bound when there is none.
 [[nodiscard]] std::string expect_length(std::string_view what, std::size_t length_max,

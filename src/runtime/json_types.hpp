@@ -65,9 +65,11 @@ inline constexpr bool is_string_map = false;
 template <class T>
 inline constexpr bool is_string_map<std::map<std::string, T>> = true;
 
+/// An enum whose values Boost.Describe can name.
 template <class T>
 concept DescribedEnum = std::is_enum_v<T> && boost::describe::has_describe_enumerators<T>::value;
 
+/// A struct whose members Boost.Describe can name.
 template <class T>
 concept DescribedStruct = std::is_class_v<T> && boost::describe::has_describe_members<T>::value;
 

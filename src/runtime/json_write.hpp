@@ -13,6 +13,7 @@
 
 namespace tenon::runtime {
 
+/// Appends any value that has a JSON form.
 template <class T>
 void append_json(std::string& out, const T& value);
 
@@ -45,6 +46,7 @@ template <class T>
     }
 }
 
+/// Appends an object of the members that are not left out.
 template <DescribedStruct T>
 void append_json_struct(std::string& out, const T& value) {
     out += '{';
@@ -63,6 +65,7 @@ void append_json_struct(std::string& out, const T& value) {
     out += '}';
 }
 
+/// Appends an array of all items.
 template <class Items>
 void append_json_array(std::string& out, const Items& items) {
     out += '[';
@@ -75,6 +78,7 @@ void append_json_array(std::string& out, const Items& items) {
     out += ']';
 }
 
+/// Appends an object of all entries in the order of their names.
 template <class T>
 void append_json_map(std::string& out, const std::map<std::string, T>& entries) {
     out += '{';

@@ -1,6 +1,6 @@
 #include "runtime/log.hpp"
 
-#include <fmt/chrono.h>
+#include <fmt/format.h>
 #include <spdlog/async.h>
 #include <spdlog/async_logger.h>
 #include <spdlog/logger.h>
@@ -14,6 +14,7 @@
 #include <mutex>
 
 #include "base/hash.hpp"
+#include "base/rfc3339.hpp"
 #include "runtime/call.hpp"
 #include "runtime/json_text.hpp"
 
@@ -121,12 +122,12 @@ void append_human_value(std::string& out, const Field& field) {
     }
 }
 
+// With all digits, so that columns stay where they are.
 std::string format_instant(base::Time time) {
-    const auto since = time.time_since_epoch();
-    const auto seconds = std::chrono::floor<std::chrono::seconds>(since);
-    return fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:06}Z",
-                       fmt::gmtime(static_cast<std::time_t>(seconds.count())),
-                       (since - seconds).count());
+    const auto second = std::chrono::floor<std::chrono::seconds>(time);
+    std::string text = base::format_time(second);
+    text.pop_back();
+    return fmt::format("{}.{:06}Z", text, (time - second).count());
 }
 
 bool has_trace(const LogLine& line) {
@@ -154,8 +155,9 @@ void write(const LogLine& line) {
     to.logger->log(spdlog::level::info, spdlog::string_view_t(text.data(), text.size()));
 }
 
-base::Time wall_time() {
-    return std::chrono::floor<std::chrono::microseconds>(std::chrono::system_clock::now());
+// Lines carry the machine's time, also where business time was moved.
+base::Time machine_time() {
+    return base::SystemClock().now();
 }
 
 }  // namespace
@@ -222,12 +224,12 @@ bool logs(Level level) {
 
 void log(Level level, std::string_view message, Fields fields) {
     if (!logs(level)) return;
-    write({level, wall_time(), message, nullptr, fields.begin(), fields.end()});
+    write({level, machine_time(), message, nullptr, fields.begin(), fields.end()});
 }
 
 void log(Level level, const Call& call, std::string_view message, Fields fields) {
     if (!logs(level)) return;
-    write({level, wall_time(), message, &call, fields.begin(), fields.end()});
+    write({level, machine_time(), message, &call, fields.begin(), fields.end()});
 }
 
 void start_logging(const LogOptions& options) {

@@ -1,6 +1,7 @@
 // Log lines: one sentence with fields, as JSON or for people, on stderr.
 #pragma once
 
+#include <boost/describe/enum.hpp>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -17,7 +18,9 @@ namespace tenon::runtime {
 
 struct Call;
 
+/// How much a line matters; the level in force hides those below it.
 enum class Level : std::uint8_t { debug, info, warning, error };
+BOOST_DESCRIBE_ENUM(Level, debug, info, warning, error)
 
 /// How a line looks.
 enum class LogForm : std::uint8_t {
@@ -25,6 +28,7 @@ enum class LogForm : std::uint8_t {
     json,       ///< one object per line: time, level, message, trace_id, then the fields
     human,      ///< time, level, sentence and key=value; coloured only in a terminal
 };
+BOOST_DESCRIBE_ENUM(LogForm, automatic, json, human)
 
 /// A key and a value of a log line.
 ///
@@ -68,6 +72,7 @@ void log(Level level, const Call& call, std::string_view message, Fields fields 
 /// True when a line of that level would be written; for fields that are costly to make.
 [[nodiscard]] bool logs(Level level);
 
+/// Which lines are written, how and where.
 struct LogOptions {
     Level level = Level::info;          ///< lines below it are not made
     LogForm form = LogForm::automatic;  ///< see LogForm
@@ -95,7 +100,9 @@ struct LogLine {
 
 /// The line's text without a line feed; pure.
 [[nodiscard]] std::string format_json_line(const LogLine& line);
+/// The same for people; control characters are escaped in either.
 [[nodiscard]] std::string format_human_line(const LogLine& line, bool coloured);
+/// "debug", "info", "warning" or "error".
 [[nodiscard]] std::string_view name_of(Level level);
 
 }  // namespace tenon::runtime

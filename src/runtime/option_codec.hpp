@@ -25,12 +25,15 @@ inline constexpr bool is_duration<std::chrono::duration<Rep, Period>> = true;
 
 using Texts = std::vector<std::string>;
 
-/// The value as one of these types; nullopt when it is none. Texts are taken apart.
+/// The value as a truth; nullopt when it is none. So for the other types below.
 [[nodiscard]] std::optional<bool> option_bool(const OptionValue& value);
+/// A finite number.
 [[nodiscard]] std::optional<double> option_double(const OptionValue& value);
+/// A text without U+0000.
 [[nodiscard]] std::optional<std::string> option_text(const OptionValue& value);
 /// A text of the environment or a flag holds items between commas.
 [[nodiscard]] std::optional<Texts> option_texts(const OptionValue& value);
+/// A text with a unit of time.
 [[nodiscard]] std::optional<std::chrono::nanoseconds> option_duration(const OptionValue& value);
 /// A byte count, also with a unit.
 [[nodiscard]] std::optional<std::uint64_t> option_bytes(const OptionValue& value);
@@ -44,9 +47,12 @@ template <std::integral T>
 [[nodiscard]] std::string expect_range(std::string_view what, const std::string& low,
                                        const std::string& high);
 
-std::optional<std::int64_t> parse_signed(std::string_view text);
-std::optional<std::uint64_t> parse_unsigned(std::string_view text);
+/// The integer that is the whole text.
+[[nodiscard]] std::optional<std::int64_t> parse_signed(std::string_view text);
+/// The same for what is never negative.
+[[nodiscard]] std::optional<std::uint64_t> parse_unsigned(std::string_view text);
 
+/// See above.
 template <std::integral T>
 std::optional<T> option_integer(const OptionValue& value) {
     if (const auto* number = std::get_if<std::int64_t>(&value.value)) {
@@ -71,6 +77,7 @@ template <std::integral T>
            (is_open || std::cmp_less_equal(value, doc.maximum));
 }
 
+/// True for a duration within the doc's milliseconds, to the nanosecond.
 template <class T>
 [[nodiscard]] bool is_within_milliseconds(T value, const OptionDoc& doc) {
     const auto milliseconds = std::chrono::floor<std::chrono::milliseconds>(value);

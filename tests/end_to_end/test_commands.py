@@ -1,0 +1,372 @@
+"""The command line: help, exit codes, configuration, keys and migrations."""
+
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import unittest
+import uuid
+
+from tests.support.cases import ServerCase, clean_environment, records, tenon
+from tests.support.dev import PROGRAM, Client, Dev, wait_for
+
+
+def setUpModule():
+    ServerCase.server = Dev().start()
+
+
+def tearDownModule():
+    ServerCase.server.remove()
+
+
+def new_folder(test):
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="tenon-test-"))
+    test.addCleanup(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
+def commands_of(help_text):
+    """The subcommands that a help text lists."""
+    found = re.search(r"(?:Subcommands|SUBCOMMANDS):\n((?:  .*\n?|\n)+)", help_text)
+    return re.findall(r"^  ([a-z]\S*)", found[1], re.MULTILINE) if found else []
+
+
+class Help(unittest.TestCase):
+    def walk(self, path=()):
+        """Every command with its help text."""
+        done = tenon(*path, "--help")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stderr, "")
+        yield path, done.stdout
+        for name in commands_of(done.stdout):
+            yield from self.walk((*path, name))
+
+    def test_every_command_explains_itself(self):
+        seen = []
+        for path, text in self.walk():
+            seen.append(" ".join(path))
+            with self.subTest(command=path):
+                self.assertIn("--help", text)
+                self.assertNotIn("\x1b", text)
+                self.assertLessEqual(max(map(len, text.splitlines())), 120)
+        expected = {"dev", "serve", "migrate", "migrate plan", "keys", "keys make", "keys list",
+                    "keys rotate", "keys revoke", "status", "config", "config show",
+                    "config default", "config check", "config docs"}
+        self.assertLessEqual(expected, set(seen))
+
+    def test_exit_codes_are_documented(self):
+        text = tenon("--help").stdout
+        for meaning in ("ok", "failed", "usage", "check failed", "authenticated", "not ready",
+                        "interrupted"):
+            self.assertIn(meaning, text)
+
+    def test_version(self):
+        done = tenon("--version")
+        self.assertEqual(done.returncode, 0)
+        self.assertRegex(done.stdout, r"^tenon \d+\.\d+")
+
+    def test_misuse_of_every_command_is_exit_2(self):
+        for path, _ in self.walk():
+            done = tenon(*path, "--no-such-option")
+            with self.subTest(command=path):
+                self.assertEqual(done.returncode, 2, done.stderr)
+                self.assertEqual(done.stdout, "")
+                self.assertIn("--no-such-option", done.stderr)
+        for arguments in ((), ("nothing",), ("keys",), ("config",), ("keys", "make"),
+                          ("keys", "rotate"), ("status", "-o", "xml"), ("config", "show", "x")):
+            with self.subTest(arguments=arguments):
+                self.assertEqual(tenon(*arguments).returncode, 2)
+
+
+class Configuration(unittest.TestCase):
+    def setUp(self):
+        self.folder = new_folder(self)
+        self.file = self.folder / "tenon.toml"
+
+    def check(self, text, environment=None, *arguments):
+        self.file.write_text(text)
+        return tenon("config", "check", "--config", self.file, *arguments,
+                     environment=environment)
+
+    def refused(self, text, *mentioned, environment=None):
+        done = self.check(text, environment)
+        self.assertEqual(done.returncode, 3, done.stdout + done.stderr)
+        for part in mentioned:
+            self.assertIn(part, done.stdout)
+        return done
+
+    def show(self, *arguments, environment=None):
+        done = tenon("config", "show", "-o", "json", *arguments, environment=environment)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return {record["option"]: record for record in records(done.stdout)}
+
+    def test_the_default_file_is_accepted_as_printed_and_uncommented(self):
+        text = tenon("config", "default").stdout
+        self.assertEqual(self.check(text).returncode, 0)
+        uncommented = re.sub(r"(?m)^# ?(\w+ = )", r"\1", text)
+        self.assertGreater(len(re.findall(r"(?m)^\w+ = ", uncommented)), 10)
+        done = self.check(uncommented)
+        self.assertEqual(done.returncode, 0, done.stdout)
+
+    def test_unknown_names_with_their_place_and_the_nearest(self):
+        self.refused("[http]\n\nprot = 8080\n", f"{self.file}:3", "http.prot", "port")
+        self.refused("[htpp]\nport = 1\n", f"{self.file}:1", "http")
+        self.refused("port = 8080\n", f"{self.file}:1")
+
+    def test_refused_values_with_their_place(self):
+        self.refused("[http]\nport = 99999\n", f"{self.file}:2", "http.port")
+        self.refused("[http]\nport = \"x\"\n", f"{self.file}:2")
+        self.refused("[http]\nrequest_timeout = \"soon\"\n", f"{self.file}:2")
+        self.refused("[http]\naddresses = 5\n", f"{self.file}:2")
+        self.refused("[log]\nlevel = \"loud\"\n", f"{self.file}:2", "warning")
+
+    def test_all_problems_at_once(self):
+        self.refused("[http]\nport = -1\nprot = 1\n[redis]\nadress = 1\n",
+                     f"{self.file}:2", f"{self.file}:3", f"{self.file}:5")
+
+    def test_what_is_no_toml(self):
+        self.refused("[http\nport = 1\n", f"{self.file}:1")
+        self.refused("[http]\nport = 1\nport = 2\n", f"{self.file}:3")
+
+    def test_a_missing_file(self):
+        done = tenon("config", "check", "--config", self.folder / "none.toml")
+        self.assertIn(done.returncode, (1, 3))
+        self.assertIn("none.toml", done.stdout + done.stderr)
+
+    def test_check_as_json(self):
+        self.file.write_text("[http]\nprot = 1\n")
+        done = tenon("config", "check", "--config", self.file, "-o", "json")
+        self.assertEqual(done.returncode, 3)
+        read = json.loads(done.stdout)
+        self.assertFalse(read["ok"])
+        self.assertEqual(read["problems"][0]["place"], f"{self.file}:2")
+
+    def test_who_wins_and_where_a_value_comes_from(self):
+        self.file.write_text("[http]\nport = 8001\nheader_bytes_max = 2048\n")
+        shown = self.show("--config", self.file, "--set", "http.port=8003",
+                          environment={"TENON_HTTP_PORT": "8002",
+                                       "TENON_HTTP_BODY_BYTES_MAX": "4096"})
+        self.assertEqual((shown["http.port"]["value"], shown["http.port"]["origin"]),
+                         ("8003", "flag --set"))
+        self.assertEqual(shown["http.body_bytes_max"]["origin"], "env TENON_HTTP_BODY_BYTES_MAX")
+        self.assertEqual(shown["http.header_bytes_max"]["origin"], f"{self.file}:3")
+        self.assertEqual(shown["http.idle_timeout"]["origin"], "default")
+
+    def test_every_option_can_be_set_by_its_variable(self):
+        documented = records(tenon("config", "docs", "-o", "json").stdout)
+        self.assertGreater(len(documented), 15)
+        for option in documented:
+            path, variable = option["option"], option["variable"]
+            self.assertEqual(variable, "TENON_" + path.upper().replace(".", "_"))
+            default = option.get("default") or ""
+            value = default.strip('"') if not default.startswith("[") else "127.0.0.1"
+            if option.get("secret") or not value:
+                value = "text"
+            shown = self.show(environment={variable: value})
+            with self.subTest(option=path):
+                self.assertEqual(shown[path]["origin"], f"env {variable}")
+
+    def test_a_value_from_a_file(self):
+        secret = self.folder / "secret"
+        secret.write_text("hunter2\n")
+        shown = self.show(environment={"TENON_REDIS_PASSWORD_FILE": str(secret)})
+        self.assertIn("TENON_REDIS_PASSWORD_FILE", shown["redis.password"]["origin"])
+        port = self.folder / "port"
+        port.write_text("8123\n")
+        shown = self.show(environment={"TENON_HTTP_PORT_FILE": str(port)})
+        self.assertEqual(shown["http.port"]["value"], "8123")
+
+    def test_a_variable_and_its_file_together_are_refused(self):
+        secret = self.folder / "secret"
+        secret.write_text("8123")
+        done = self.check("", {"TENON_HTTP_PORT": "8124", "TENON_HTTP_PORT_FILE": str(secret)})
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("TENON_HTTP_PORT_FILE", done.stdout)
+        done = self.check("", {"TENON_HTTP_PORT_FILE": str(self.folder / "none")})
+        self.assertEqual(done.returncode, 3)
+
+    def test_an_unknown_variable_is_refused_with_the_nearest(self):
+        done = self.check("", {"TENON_HTTP_PROT": "8080"})
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("TENON_HTTP_PROT", done.stdout)
+        self.assertRegex(done.stdout, r"TENON_HTTP_PORT\b|http\.port")
+
+    def test_secrets_are_never_shown(self):
+        environment = {"TENON_REDIS_PASSWORD": "hunter2",
+                       "TENON_POSTGRES_CONNINFO": "host=db password=hunter2"}
+        for form in ("text", "json", "jsonl"):
+            done = tenon("config", "show", "-o", form, environment=environment)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertNotIn("hunter2", done.stdout + done.stderr)
+
+    def test_serve_stops_at_a_refused_configuration(self):
+        self.file.write_text("[http]\nprot = 8080\n")
+        done = tenon("serve", "--config", self.file, timeout=20)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn(f"{self.file}:2", done.stderr)
+        self.assertIn("port", done.stderr)
+        self.assertEqual(done.stdout, "")
+
+    def test_the_reference_names_every_option(self):
+        text = tenon("config", "docs").stdout
+        for option in records(tenon("config", "docs", "-o", "json").stdout):
+            self.assertIn(option["option"].split(".")[-1], text)
+
+
+class Keys(ServerCase):
+    def keys(self, *arguments, code=0):
+        done = tenon("keys", *arguments, "--data", self.server.data)
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        return done
+
+    def listed(self, *arguments):
+        return {record["id"]: record
+                for record in records(self.keys("list", *arguments, "-o", "json").stdout)}
+
+    def test_make_shows_the_key_once(self):
+        name = "once-" + uuid.uuid4().hex
+        done = self.keys("make", name, "--scope", "links:read", "-o", "json")
+        made = records(done.stdout)[0]
+        self.assertRegex(made["key"], r"^tnk_[0-9A-Za-z_-]{20,}$")
+        self.assertRegex(made["id"], r"^key_")
+        record = self.listed()[made["id"]]
+        self.assertEqual((record["name"], record["scopes"]), (name, ["links:read"]))
+        self.assertNotIn(made["key"], self.keys("list").stdout)
+        self.assertIn(name, self.keys("list").stdout)
+
+    def test_text_holds_the_key(self):
+        self.assertRegex(self.keys("make", "text").stdout, r"tnk_[0-9A-Za-z_-]{20,}")
+
+    def test_lists_are_per_project(self):
+        made = records(self.keys("make", "elsewhere", "--project", "elsewhere", "-o",
+                                 "json").stdout)[0]
+        self.assertNotIn(made["id"], self.listed())
+        self.assertIn(made["id"], self.listed("--project", "elsewhere"))
+
+    def test_last_use_is_shown(self):
+        made = records(self.keys("make", "used", "-o", "json").stdout)[0]
+        client = Client(self.server.url, made["key"])
+        self.addCleanup(client.close)
+        self.assertEqual(client.ask("GET", "/v1/links").status, 200)
+        wait_for("the last use", lambda: self.listed()[made["id"]].get("last_used_at"), 90)
+
+    def test_revoked_keys_say_so(self):
+        made = records(self.keys("make", "ended", "-o", "json").stdout)[0]
+        self.keys("revoke", made["id"])
+        record = self.listed().get(made["id"])
+        self.assertTrue(record is None or record.get("revoked_at"), record)
+
+    def test_unknown_and_malformed_ids(self):
+        made = records(self.keys("make", "other", "-o", "json").stdout)[0]
+        unknown = made["id"][:-1] + ("0" if made["id"][-1] != "0" else "1")
+        for action in ("rotate", "revoke"):
+            for given in (unknown, "key_", "nothing", made["key"]):
+                done = self.keys(action, given, code=1)
+                with self.subTest(action=action, given=given):
+                    self.assertEqual(done.stdout, "")
+                    self.assertEqual(len(done.stderr.strip().splitlines()), 1)
+
+    def test_without_engines(self):
+        done = tenon("keys", "list", "--data", new_folder(self), "--set",
+                     "postgres.conninfo=host=/nowhere user=tenon dbname=tenon",
+                     "--set", "postgres.connect_timeout=200ms")
+        self.assertIn(done.returncode, (1, 5))
+        self.assertEqual(done.stdout, "")
+        self.assertTrue(done.stderr.strip())
+
+
+class Migrations(ServerCase):
+    """On a database of their own in the private PostgreSQL."""
+
+    def setUp(self):
+        super().setUp()
+        self.facts = json.loads((self.server.data / "run.json").read_text())
+        self.name = "fresh_" + uuid.uuid4().hex
+        self.owner = self.facts["postgres"]
+        self.sql(f"CREATE DATABASE {self.name}", self.owner)
+        self.addCleanup(self.sql, f"DROP DATABASE {self.name} WITH (FORCE)", self.owner)
+        self.fresh = self.owner.replace("dbname=tenon", f"dbname={self.name}")
+
+    def sql(self, text, conninfo):
+        done = subprocess.run(["psql", "-X", "-At", "-v", "ON_ERROR_STOP=1", "-c", text, conninfo],
+                              capture_output=True, text=True, timeout=30)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def migrate(self, *arguments):
+        return tenon("migrate", *arguments, "--set", f"postgres.conninfo={self.fresh}")
+
+    def schema(self):
+        return self.sql("SELECT relnamespace::regnamespace, relname, relkind FROM pg_class "
+                        "WHERE relnamespace::regnamespace::text NOT LIKE 'pg_%' "
+                        "AND relnamespace::regnamespace::text <> 'information_schema' "
+                        "ORDER BY 1, 2", self.fresh)
+
+    def test_plan_lists_all_and_changes_nothing(self):
+        done = self.migrate("plan", "-o", "json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        planned = records(done.stdout)
+        self.assertGreaterEqual(len(planned), 2)
+        self.assertTrue(any("0001_links.sql" in json.dumps(step) for step in planned))
+        self.assertEqual(self.schema(), "")
+
+    def test_migrate_then_nothing_is_left_to_do(self):
+        done = self.migrate()
+        self.assertEqual(done.returncode, 0, done.stderr)
+        schema = self.schema()
+        self.assertIn("links", schema)
+        self.assertEqual(records(self.migrate("plan", "-o", "json").stdout or "[]"), [])
+        self.assertEqual(self.migrate().returncode, 0)
+        self.assertEqual(self.schema(), schema)
+
+    def test_the_running_server_has_nothing_pending(self):
+        done = tenon("migrate", "plan", "--data", self.server.data, "-o", "json")
+        self.assertEqual((done.returncode, records(done.stdout)), (0, []), done.stderr)
+
+    def serve(self):
+        folder = new_folder(self)
+        config = folder / "tenon.toml"
+        config.write_text(f"[http]\nport = 0\n[postgres]\nconninfo = {json.dumps(self.fresh)}\n"
+                          f"[redis]\naddress = {json.dumps(self.facts['redis'])}\n")
+        log = open(folder / "log", "w+")
+        self.addCleanup(log.close)
+        process = subprocess.Popen([PROGRAM, "serve", "--config", config], stdout=log, stderr=log,
+                                   stdin=subprocess.DEVNULL, env=clean_environment())
+        self.addCleanup(process.kill)
+        return process, folder / "log"
+
+    def test_serve_refuses_a_schema_it_does_not_know(self):
+        process, log = self.serve()
+        self.assertNotEqual(process.wait(30), 0)
+        self.assertIn("migrate", log.read_text())
+
+    def test_serve_on_a_migrated_database(self):
+        self.assertEqual(self.migrate().returncode, 0)
+        process, log = self.serve()
+        port = wait_for("a listening port", lambda: self.port_of(process, log))
+        made = records(tenon("keys", "make", "serve", "-o", "json", "--set",
+                             f"postgres.conninfo={self.fresh}").stdout)[0]
+        client = Client(f"http://127.0.0.1:{port}", made["key"])
+        self.addCleanup(client.close)
+        wait_for("readiness", lambda: client.ask("GET", "/readyz").status == 200)
+        answer = client.ask("POST", "/v1/links", {"url": "https://example.com/served"})
+        self.assertEqual(answer.status, 201, answer.text)
+        self.assertEqual(client.ask("GET", "/" + answer.json["code"]).headers["location"],
+                         "https://example.com/served")
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(process.wait(20), 0, log.read_text())
+
+    def port_of(self, process, log):
+        """The port that the process listens on; fails when it has ended."""
+        self.assertIsNone(process.poll(), log.read_text())
+        done = subprocess.run(["ss", "-Hltnp"], capture_output=True, text=True)
+        found = re.search(rf"127\.0\.0\.1:(\d+) .*pid={process.pid},", done.stdout)
+        return int(found[1]) if found else None
+
+
+if __name__ == "__main__":
+    unittest.main()

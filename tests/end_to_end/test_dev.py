@@ -1,0 +1,426 @@
+"""`tenon dev`: starts, ends, and what may lie in its way."""
+
+import http.client
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import threading
+import unittest
+import uuid
+
+from tests.support.cases import ServerCase, clean_environment, tenon
+from tests.support.dev import PROGRAM, Client, Dev, processes_in, wait_for
+
+IS_ROOT = os.geteuid() == 0
+
+
+BANNER = []
+
+
+def setUpModule():
+    ServerCase.server = Dev().start()
+    log = ServerCase.server.data.parent / "dev-data.log"
+    wait_for("the banner", lambda: log.read_text().count("curl ") >= 3)
+    BANNER[:] = log.read_text().splitlines()
+
+
+def tearDownModule():
+    ServerCase.server.remove()
+
+
+def tcp_listeners(pids):
+    """Addresses of listening TCP sockets that any of these processes holds."""
+    listening = {}
+    for table in ("/proc/net/tcp", "/proc/net/tcp6"):
+        for line in pathlib.Path(table).read_text().splitlines()[1:]:
+            fields = line.split()
+            if fields[3] == "0A":
+                listening[fields[9]] = fields[1]
+    found = []
+    for pid in pids:
+        for handle in pathlib.Path(f"/proc/{pid}/fd").glob("*"):
+            try:
+                inode = re.fullmatch(r"socket:\[(\d+)\]", os.readlink(handle))
+            except OSError:
+                continue
+            if inode and inode[1] in listening:
+                found.append(listening[inode[1]])
+    return found
+
+
+class DevCase(unittest.TestCase):
+    def new_dev(self, arguments=("--port", "0"), prefix=(), data=None):
+        dev = Dev(data=data, arguments=arguments, prefix=prefix)
+        self.addCleanup(dev.remove)
+        return dev
+
+    def new_folder(self, mode=0o755):
+        folder = pathlib.Path(tempfile.mkdtemp(prefix="tenon-test-"))
+        folder.chmod(mode)
+        self.addCleanup(shutil.rmtree, folder, ignore_errors=True)
+        return folder
+
+    def make(self, dev, url="https://example.com/"):
+        client = dev.client()
+        self.addCleanup(client.close)
+        answer = client.ask("POST", "/v1/links", {"url": url})
+        self.assertEqual(answer.status, 201, answer.text)
+        return answer.json["code"]
+
+    def assert_leads(self, dev, code, url="https://example.com/"):
+        client = dev.client(key=False)
+        self.addCleanup(client.close)
+        answer = client.ask("GET", f"/{code}")
+        self.assertEqual((answer.status, answer.headers.get("location")), (302, url))
+
+    def assert_sentence(self, done, *mentioned, code=1):
+        """It ended with `code` and said why in one line on standard error."""
+        self.assertEqual(done.returncode, code, done.stderr)
+        self.assertEqual(done.stdout, "")
+        self.assertEqual(len(done.stderr.strip().splitlines()), 1, done.stderr)
+        for text in mentioned:
+            self.assertIn(str(text), done.stderr)
+
+
+class Running(ServerCase):
+    """What holds while it runs; one server for all."""
+
+    def test_the_banner_is_short_and_complete(self):
+        self.assertLessEqual(len(BANNER), 12, BANNER)
+        text = "\n".join(BANNER)
+        for needed in (self.server.url, self.server.key, str(self.server.data)):
+            self.assertIn(needed, text)
+        self.assertNotIn("\x1b", text)
+
+    def test_the_curl_lines_of_the_banner_work(self):
+        lines = [line.strip() for line in BANNER if line.strip().startswith("curl ")]
+        self.assertEqual(len(lines), 3, BANNER)
+        for line in lines:
+            done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, timeout=20,
+                                  env=clean_environment())
+            with self.subTest(line=line):
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertNotIn("/problems/", done.stdout)
+                self.assertNotIn('"status":4', done.stdout)
+
+    def test_both_loopback_addresses_answer(self):
+        port = re.search(r":(\d+)", self.server.url.removeprefix("http://"))[1]
+        for host in ("127.0.0.1", "[::1]"):
+            client = Client(f"http://{host}:{port}", self.server.key)
+            self.addCleanup(client.close)
+            with self.subTest(host=host):
+                self.assertEqual(client.ask("GET", "/readyz").status, 200)
+                self.assertEqual(client.ask("GET", "/v1/links").status, 200)
+
+    def test_the_engines_listen_on_unix_sockets_only(self):
+        pids = self.server.engine_processes() - {self.server.process.pid}
+        self.assertGreaterEqual(len(pids), 2)
+        self.assertEqual(tcp_listeners(pids), [])
+
+    @unittest.skipUnless(IS_ROOT, "only root gives rights away")
+    def test_the_engines_of_root_run_without_its_rights(self):
+        for pid in self.server.engine_processes() - {self.server.process.pid}:
+            self.assertNotEqual(os.stat(f"/proc/{pid}").st_uid, 0)
+
+    def test_status(self):
+        text = tenon("status", "--data", self.server.data)
+        self.assertEqual(text.returncode, 0, text.stderr)
+        self.assertIn(self.server.url, text.stdout)
+        read = json.loads(tenon("status", "--data", self.server.data, "-o", "json").stdout)
+        self.assertEqual((read["url"], read["key"], read["ready"], read["pid"]),
+                         (self.server.url, self.server.key, True, self.server.process.pid))
+        self.assertEqual(tenon("status", "--data", self.server.data, "-o", "none").stdout, "")
+
+    def test_status_as_environment(self):
+        script = ('eval "$("$1" status --data "$2" -o env)" && '
+                  'curl -sS -o /dev/null -w "%{http_code}" -H "Authorization: Bearer $TENON_KEY" '
+                  '"$TENON_URL/v1/links"')
+        done = subprocess.run(["bash", "-c", script, "bash", PROGRAM, self.server.data],
+                              capture_output=True, text=True, env=clean_environment(), timeout=20)
+        self.assertEqual(done.stdout, "200", done.stderr)
+
+    def test_the_data_folder_is_private(self):
+        for name in ("key", "run.json"):
+            self.assertEqual((self.server.data / name).stat().st_mode & 0o077, 0, name)
+
+    def test_a_second_one_on_the_same_folder_is_refused(self):
+        done = tenon("dev", "--data", self.server.data, "--port", "0")
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(len(done.stderr.strip().splitlines()), 1, done.stderr)
+        self.assertIn(str(self.server.process.pid), done.stderr)
+        self.assertEqual(self.client.ask("GET", "/readyz").status, 200)
+        self.assertEqual(tenon("status", "--data", self.server.data).returncode, 0)
+
+
+class EnginesAway(ServerCase):
+    """The table of docs/operations.md: what users see while an engine is away."""
+
+    def signal_all(self, name, number):
+        pids = processes_in(self.server.engines() / name)
+        for pid in pids:
+            os.kill(pid, number)
+        return pids
+
+    def pause(self, name):
+        pids = self.signal_all(name, signal.SIGSTOP)
+        self.assertTrue(pids)
+        self.addCleanup(self.signal_all, name, signal.SIGCONT)
+
+    def is_ready(self):
+        return self.client.ask("GET", "/readyz").status == 200
+
+    def test_postgresql_hangs(self):
+        code = self.make(url="https://example.com/cached")["code"]
+        self.assert_leads(code, "https://example.com/cached")
+        self.pause("postgres")
+        for turn in range(3):
+            answer = self.client.ask("POST", "/v1/links", {"url": "https://example.com/"},
+                                     {"Tenon-Timeout": "700ms"})
+            self.assert_problem(answer, (503, 504))
+            if answer.status == 503:
+                self.assertIn("retry-after", answer.headers)
+            self.assert_leads(code, "https://example.com/cached")
+        unknown = self.visit("not-cached-" + uuid.uuid4().hex)
+        self.assertIn(unknown.status, (503, 504), "what is not known is not 'no such link'")
+        self.assertEqual(self.client.ask("GET", "/healthz").status, 200)
+        self.assertEqual(self.signal_all("postgres", signal.SIGCONT) != set(), True)
+        wait_for("readiness", self.is_ready)
+        wait_for("a new link", lambda: self.client.ask(
+            "POST", "/v1/links", {"url": "https://example.com/"}).status == 201)
+        self.assert_leads(code, "https://example.com/cached")
+
+    def test_postgresql_is_killed(self):
+        code = self.make(url="https://example.com/kept")["code"]
+        self.signal_all("postgres", signal.SIGKILL)
+        self.assert_leads(code, "https://example.com/kept")
+        wait_for("readiness", self.is_ready)
+        wait_for("a new link", lambda: self.client.ask(
+            "POST", "/v1/links", {"url": "https://example.com/"}).status == 201)
+
+    def test_redis_hangs_or_is_killed(self):
+        code = self.make(url="https://example.com/no-redis")["code"]
+        for number in (signal.SIGSTOP, signal.SIGCONT, signal.SIGKILL):
+            self.signal_all("redis", number)
+            if number == signal.SIGSTOP:
+                self.addCleanup(self.signal_all, "redis", signal.SIGCONT)
+            self.assert_leads(code, "https://example.com/no-redis")
+            fresh = self.make(url="https://example.com/fresh")["code"]
+            self.assert_leads(fresh, "https://example.com/fresh")
+        wait_for("Redis again", lambda: processes_in(self.server.engines() / "redis"))
+        wait_for("readiness", self.is_ready)
+
+
+class Ends(DevCase):
+    def test_data_lasts_and_nothing_is_left_running(self):
+        dev = self.new_dev().start()
+        key, code = dev.key, self.make(dev)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            pids = dev.engine_processes() | {dev.process.pid}
+            log = dev.data.parent / f"dev-{dev.data.name}.log"
+            before = len(log.read_text())
+            dev.process.send_signal(number)
+            self.assertEqual(dev.process.wait(20), 0, dev.log())
+            self.assertEqual([pid for pid in pids if os.path.exists(f"/proc/{pid}")], [])
+            self.assertEqual(dev.engine_processes(), set())
+            said = log.read_text()[before:]
+            self.assertNotRegex(said.lower(), r"warn|error|fail|assert|leak")
+            self.assertEqual(tenon("status", "--data", dev.data).returncode, 5)
+            dev.start()
+            self.assertEqual(dev.key, key)
+            self.assert_leads(dev, code)
+
+    def test_a_kill_leaves_nothing_that_hinders_the_next_start(self):
+        dev = self.new_dev().start()
+        key, code = dev.key, self.make(dev)
+        engines = dev.engine_processes()
+        dev.kill()
+        self.assertEqual(tenon("status", "--data", dev.data).returncode, 5)
+        dev.start()
+        self.assertEqual(engines & dev.engine_processes(), set())
+        self.assertEqual(dev.key, key)
+        self.assert_leads(dev, code)
+
+    def test_requests_in_flight_are_finished(self):
+        dev = self.new_dev().start()
+        outcomes, going = [], threading.Event()
+
+        def work():
+            client = Client(dev.url, dev.key)
+            while True:
+                try:
+                    outcomes.append(client.ask("POST", "/v1/links",
+                                               {"url": "https://example.com/"}).status)
+                    going.set()
+                except (OSError, http.client.HTTPException):
+                    client.close()
+                    return
+
+        threads = [threading.Thread(target=work) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        going.wait(20)
+        self.assertEqual(dev.stop(), 0, dev.log())
+        for thread in threads:
+            thread.join()
+        self.assertLessEqual(set(outcomes), {201, 503})
+        acknowledged = outcomes.count(201)
+        dev.start()
+        client, stored, cursor = dev.client(), 0, ""
+        self.addCleanup(client.close)
+        while cursor is not None:
+            page = client.ask("GET", f"/v1/links?limit=500{cursor}").json
+            stored += len(page["links"])
+            cursor = "&cursor=" + page["next_cursor"] if "next_cursor" in page else None
+        self.assertGreaterEqual(stored, acknowledged)
+
+
+class Ports(DevCase):
+    def busy_port(self, port=0):
+        """A port of 127.0.0.1 that is taken while the test runs."""
+        holder = socket.socket()
+        holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self.addCleanup(holder.close)
+        try:
+            holder.bind(("127.0.0.1", port))
+            holder.listen()
+        except OSError:
+            pass  # somebody else holds it, which serves as well
+        return holder.getsockname()[1] or port
+
+    def test_an_explicit_port_that_is_busy(self):
+        port = self.busy_port()
+        done = tenon("dev", "--data", self.new_folder() / "data", "--port", port)
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(len(done.stderr.strip().splitlines()), 1, done.stderr)
+        self.assertIn(str(port), done.stderr)
+        self.assertIn(str(os.getpid()), done.stderr)
+        self.assertNotIn("curl", done.stdout)
+
+    def test_a_port_that_is_busy_leaves_nothing_running(self):
+        folder = self.new_folder()
+        tenon("dev", "--data", folder / "data", "--port", self.busy_port())
+        engines = pathlib.Path((folder / "data/where").read_text().strip())
+        self.assertEqual(processes_in(engines), set())
+
+    def test_without_a_port_the_next_free_one(self):
+        for port in (8080, 5432, 6379):
+            self.busy_port(port)
+        dev = self.new_dev(arguments=()).start()
+        port = int(dev.url.rsplit(":", 1)[1])
+        self.assertGreater(port, 8080)
+        self.assertIn(str(port), dev.log())
+        self.assert_leads(dev, self.make(dev))
+
+    def test_an_explicit_free_port(self):
+        holder = socket.socket()
+        holder.bind(("127.0.0.1", 0))
+        port = holder.getsockname()[1]
+        holder.close()
+        dev = self.new_dev(arguments=("--port", str(port))).start()
+        self.assertTrue(dev.url.endswith(f":{port}"))
+
+    def test_what_is_no_port(self):
+        for port in ("65536", "-1", "x", ""):
+            done = tenon("dev", "--data", self.new_folder() / "data", "--port", port)
+            with self.subTest(port=port):
+                self.assertEqual(done.returncode, 2, done.stderr)
+
+
+class Hostile(DevCase):
+    def test_a_path_of_150_characters(self):
+        folder = self.new_folder()
+        data = folder / ("d" * (150 - len(str(folder)) - 1))
+        self.assertEqual(len(str(data)), 150)
+        dev = self.new_dev(data=data).start()
+        code = self.make(dev)
+        self.assertEqual(dev.stop(), 0)
+        dev.start()
+        self.assert_leads(dev, code)
+
+    def test_a_path_with_spaces_and_quotes(self):
+        dev = self.new_dev(data=self.new_folder() / "it's a \"folder\" of ünits").start()
+        self.assert_leads(dev, self.make(dev))
+
+    @unittest.skipUnless(IS_ROOT, "only root becomes somebody else")
+    def test_an_ordinary_account_without_a_passwd_entry(self):
+        dev = self.new_dev(prefix=("env", "-u", "HOME", "-u", "USER", "LANG=C", "LC_ALL=C",
+                                   "setpriv", "--reuid=54321", "--regid=54321", "--clear-groups"))
+        os.chown(dev.owned, 54321, 54321)
+        dev.start()
+        code = self.make(dev)
+        for pid in dev.engine_processes():
+            self.assertEqual(os.stat(f"/proc/{pid}").st_uid, 54321)
+        self.assertEqual(dev.stop(), 0, dev.log())
+        dev.start()
+        self.assert_leads(dev, code)
+
+    @unittest.skipUnless(IS_ROOT, "only root gives rights away")
+    def test_a_folder_that_the_engines_account_cannot_reach(self):
+        folder = self.new_folder(mode=0o700)
+        dev = self.new_dev(data=folder / "data").start()
+        self.addCleanup(shutil.rmtree, dev.engines(), ignore_errors=True)
+        self.assertEqual(dev.engines().parent, pathlib.Path("/var/lib/tenon"))
+        self.assertIn(str(dev.engines()), dev.log())
+        code = self.make(dev)
+        self.assertEqual(dev.stop(), 0)
+        dev.start()
+        self.assert_leads(dev, code)
+        dev.stop()
+
+    def test_a_stale_postmaster_pid(self):
+        dev = self.new_dev().start()
+        code = self.make(dev)
+        self.assertEqual(dev.stop(), 0)
+        stale = dev.engines() / "postgres/postmaster.pid"
+        owner = stale.parent.stat()
+        # This very process: alive, and no PostgreSQL.
+        stale.write_text(f"{os.getpid()}\n{stale.parent}\n1700000000\n5432\n/tmp\n\n  1 1\nready\n")
+        os.chown(stale, owner.st_uid, owner.st_gid)
+        dev.start()
+        self.assert_leads(dev, code)
+
+    def test_data_of_another_postgresql_is_not_touched(self):
+        dev = self.new_dev().start()
+        self.assertEqual(dev.stop(), 0)
+        version = dev.engines() / "postgres/PG_VERSION"
+        present = version.read_text()
+        version.write_text("14\n")
+        before = sorted((str(path), path.stat().st_mtime_ns)
+                        for path in version.parent.rglob("*") if path.is_file())
+        done = tenon("dev", "--data", dev.data, "--port", "0")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("14", done.stderr)
+        self.assertIn(present.strip(), done.stderr)
+        after = sorted((str(path), path.stat().st_mtime_ns)
+                       for path in version.parent.rglob("*") if path.is_file())
+        self.assertEqual(after, before)
+
+    def test_a_folder_that_cannot_be_written(self):
+        done = tenon("dev", "--data", "/proc/nowhere/data", "--port", "0")
+        self.assert_sentence(done, "/proc/nowhere")
+        blocked = self.new_folder() / "file"
+        blocked.write_text("")
+        self.assert_sentence(tenon("dev", "--data", blocked / "data", "--port", "0"), blocked)
+
+    def test_a_ready_file_that_cannot_be_written(self):
+        done = tenon("dev", "--data", self.new_folder() / "data", "--port", "0", "--ready-file",
+                     "/proc/nowhere/ready.json", timeout=60)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("/proc/nowhere/ready.json", done.stderr)
+
+    def test_nothing_runs_here(self):
+        folder = self.new_folder()
+        for form in ("text", "json", "env"):
+            done = tenon("status", "--data", folder, "-o", form)
+            self.assert_sentence(done, folder, code=5)
+        self.assertEqual(list(folder.iterdir()), [])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -197,10 +197,10 @@ class Projects(KeysCase):
     def test_lists_show_only_the_own_project(self):
         mine = {self.make()["code"] for _ in range(3)}
         theirs = {self.make(client=self.other)["code"] for _ in range(3)}
-        listed = {link["code"] for link in self.client.ask("GET", "/v1/links?limit=500").json["links"]}
-        self.assertTrue(mine <= listed and not theirs & listed)
-        listed = {link["code"] for link in self.other.ask("GET", "/v1/links?limit=500").json["links"]}
-        self.assertTrue(theirs <= listed and not mine & listed)
+        for client, own, foreign in ((self.client, mine, theirs), (self.other, theirs, mine)):
+            links = client.ask("GET", "/v1/links?limit=500").json["links"]
+            listed = {link["code"] for link in links}
+            self.assertTrue(own <= listed and not foreign & listed)
 
     def test_a_cursor_of_another_project_is_refused(self):
         for client in (self.client, self.other):

@@ -90,7 +90,8 @@ class Bodies(ServerCase):
                                      [True, False, True])
 
     def test_deep_nesting(self):
-        for text in ("[" * 100_000, '{"a":' * 50_000, '{"url":' + "[" * 50_000 + "]" * 50_000 + "}",
+        for text in ("[" * 100_000, '{"a":' * 50_000,
+                     '{"url":' + "[" * 50_000 + "]" * 50_000 + "}",
                      '{"links":[' + "[" * 400_000):
             self.refuse(text)
 
@@ -155,7 +156,8 @@ class Requests(ServerCase):
                                       ("DELETE", "/v1/links", {"GET", "POST"}),
                                       ("POST", "/v1/links/x", {"GET", "PATCH", "DELETE"}),
                                       ("GET", "/v1/links/bulk/x", None),
-                                      ("POST", "/healthz", {"GET"}), ("DELETE", "/metrics", {"GET"}),
+                                      ("POST", "/healthz", {"GET"}),
+                                      ("DELETE", "/metrics", {"GET"}),
                                       ("POST", "/some-code", {"GET", "HEAD"}),
                                       ("DELETE", "/some-code", {"GET", "HEAD"})):
             with self.subTest(method=method, path=path):
@@ -233,6 +235,10 @@ class Requests(ServerCase):
 
 
 class Wire(ServerCase):
+    def head(self):
+        return (f"Authorization: Bearer {self.server.key}\r\n"
+                "Content-Type: application/json\r\n")
+
     def request(self, wire, line, headers="", body=b""):
         wire.send(f"{line} HTTP/1.1\r\nHost: {wire.host}\r\n{headers}\r\n".encode() + body)
 
@@ -288,15 +294,13 @@ class Wire(ServerCase):
             half = len(GOOD) // 2
             chunks = "".join(f"{len(part):x}\r\n{part}\r\n" for part in (GOOD[:half], GOOD[half:]))
             self.request(wire, "POST /v1/links",
-                         f"Authorization: Bearer {self.server.key}\r\nContent-Type: application/json"
-                         "\r\nTransfer-Encoding: chunked\r\n", (chunks + "0\r\n\r\n").encode())
+                         self.head() + "Transfer-Encoding: chunked\r\n", (chunks + "0\r\n\r\n").encode())
             self.assertEqual(wire.read()[0], 201)
 
     def test_expect_100_continue(self):
         with self.raw() as wire:
             self.request(wire, "POST /v1/links",
-                         f"Authorization: Bearer {self.server.key}\r\nContent-Type: application/json"
-                         f"\r\nContent-Length: {len(GOOD)}\r\nExpect: 100-continue\r\n")
+                         self.head() + f"Content-Length: {len(GOOD)}\r\nExpect: 100-continue\r\n")
             self.assertEqual(wire.read_head()[0], 100)
             wire.send(GOOD)
             self.assertEqual(wire.read()[0], 201)
@@ -307,14 +311,12 @@ class Wire(ServerCase):
     def test_a_body_too_large_is_refused_before_it_is_read(self):
         with self.raw() as wire:
             self.request(wire, "POST /v1/links",
-                         f"Authorization: Bearer {self.server.key}\r\nContent-Type: application/json"
-                         "\r\nContent-Length: 2000000\r\n")
+                         self.head() + "Content-Length: 2000000\r\n")
             status, headers, _ = wire.read()
             self.assertEqual((status, headers["content-type"]), (413, "application/problem+json"))
         with self.raw() as wire:
             self.request(wire, "POST /v1/links",
-                         f"Authorization: Bearer {self.server.key}\r\nContent-Type: application/json"
-                         "\r\nContent-Length: 2000000\r\nExpect: 100-continue\r\n")
+                         self.head() + "Content-Length: 2000000\r\nExpect: 100-continue\r\n")
             self.assertEqual(wire.read()[0], 413)
         self.assertEqual(self.client.ask("POST", "/v1/links", GOOD + " " * 1_000_000, JSON).status,
                          201)
@@ -322,8 +324,7 @@ class Wire(ServerCase):
     def test_a_chunked_body_too_large(self):
         with self.raw() as wire:
             self.request(wire, "POST /v1/links",
-                         f"Authorization: Bearer {self.server.key}\r\nContent-Type: application/json"
-                         "\r\nTransfer-Encoding: chunked\r\n")
+                         self.head() + "Transfer-Encoding: chunked\r\n")
             try:
                 for _ in range(40):
                     wire.send(b"10000\r\n" + b" " * 65536 + b"\r\n")
@@ -343,7 +344,8 @@ class Wire(ServerCase):
                      b"GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
                      b"GET / HTTP/1.1\r\nHost: a\r\n X: folded\r\n\r\n",
                      b"GET / HTTP/1.1\r\nHost : a\r\n\r\n", b"GET / HTTP/1.1\nHost: a\n\n",
-                     b"GET  / HTTP/1.1\r\nHost: a\r\n\r\n", b"GET /\xff HTTP/1.1\r\nHost: a\r\n\r\n",
+                     b"GET  / HTTP/1.1\r\nHost: a\r\n\r\n",
+                     b"GET /\xff HTTP/1.1\r\nHost: a\r\n\r\n",
                      b"GET / HTTP/1.1\r\nHost: a\r\nX\0Y: b\r\n\r\n"):
             self.refuse(data, 400)
         self.refuse(b"GET / HTTP/2.0\r\nHost: a\r\n\r\n", 505)
@@ -433,7 +435,8 @@ class Beside(ServerCase):
         answer = self.visitor.ask("GET", "/docs")
         self.assertEqual(answer.status, 200)
         self.assertTrue(answer.headers["content-type"].startswith("text/html"))
-        self.assertNotRegex(answer.text, r"""(?i)(src|href|url|import|fetch)\s*[=(]\s*["']?https?:""")
+        self.assertNotRegex(answer.text,
+                            r"""(?i)(src|href|url|import|fetch)\s*[=(]\s*["']?https?:""")
         self.assertNotRegex(answer.text, r"""(?i)["'(=]//[a-z]""")
 
     def test_the_root(self):

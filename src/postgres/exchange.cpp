@@ -1,6 +1,5 @@
 #include "postgres/exchange.hpp"
 
-#include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
 #include "runtime/failure.hpp"
@@ -14,23 +13,32 @@ namespace {
 // A plan can become stale again while its successor travels; thrice is a schema in motion.
 constexpr int repeats_max = 3;
 
+/// Tells the exchange who waits, as long as that one waits.
+class Waiting {
+public:
+    Waiting(runtime::Waiter*& place, runtime::Waiter& waiter) : place_(place) { place_ = &waiter; }
+    Waiting(const Waiting&) = delete;
+    Waiting& operator=(const Waiting&) = delete;
+    ~Waiting() { place_ = nullptr; }
+
+private:
+    runtime::Waiter*& place_;
+};
+
 }  // namespace
 
-Exchange::Exchange(asio::io_context& io, std::vector<Query> queries, Rules rules)
-    : queries_(std::move(queries)), woken_(io), rules_(rules) {
+Exchange::Exchange(runtime::WaitList& callers, std::vector<Query> queries, Rules rules)
+    : queries_(std::move(queries)), callers_(callers), rules_(rules) {
     results_.reserve(queries_.size());
 }
 
 asio::awaitable<std::vector<Rows>> Exchange::results(runtime::Deadline deadline) {
     if (!done_) {
-        boost::system::error_code woken;
-        woken_.expires_at(deadline);
-        co_await woken_.async_wait(asio::redirect_error(asio::use_awaitable, woken));
-        if (!done_) {
-            abandoned_ = true;
-            if (woken) throw boost::system::system_error(woken);
-            throw runtime::DeadlineExceeded("PostgreSQL did not answer before the deadline");
-        }
+        runtime::Waiter caller(deadline);
+        const Waiting waiting(caller_, caller);
+        const runtime::Wake wake = co_await callers_.suspend(caller);
+        abandoned_ = !done_;
+        if (abandoned_) runtime::expect_ready(wake, "PostgreSQL's answer");
     }
     if (failure_) std::rethrow_exception(failure_);
     co_return std::move(results_);
@@ -63,7 +71,7 @@ void Exchange::lose(bool sent, const std::string& why) {
 
 void Exchange::finish() {
     done_ = true;
-    woken_.cancel();
+    if (caller_) callers_.wake(*caller_);
 }
 
 }  // namespace tenon::postgres

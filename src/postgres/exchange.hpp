@@ -2,14 +2,13 @@
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <exception>
 #include <vector>
 
 #include "postgres/query.hpp"
 #include "postgres/rows.hpp"
 #include "runtime/call.hpp"
+#include "runtime/wait_list.hpp"
 
 namespace tenon::postgres {
 
@@ -23,7 +22,8 @@ public:
         bool writes = true;      ///< a lost connection leaves the outcome unknown
         bool repeatable = true;  ///< may be sent again when a plan is stale: no BEGIN around it
     };
-    Exchange(boost::asio::io_context& io, std::vector<Query> queries, Rules rules);
+    /// `callers` is where the caller waits; it outlives this.
+    Exchange(runtime::WaitList& callers, std::vector<Query> queries, Rules rules);
 
     /// The results, in the order of the queries.
     ///
@@ -54,7 +54,8 @@ private:
     std::vector<Query> queries_;
     std::vector<Rows> results_;
     std::exception_ptr failure_;
-    boost::asio::steady_timer woken_;
+    runtime::WaitList& callers_;
+    runtime::Waiter* caller_ = nullptr;  ///< lies in the caller's frame
     Rules rules_;
     int repeats_ = 0;
     bool stale_ = false;

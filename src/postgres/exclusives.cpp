@@ -35,10 +35,11 @@ private:
 }  // namespace
 
 Exclusives::Exclusives(runtime::Core& core, const Startup& startup, Statements& statements,
-                       runtime::TaskGroup& tasks, Bounds bounds)
+                       runtime::WaitList& callers, runtime::TaskGroup& tasks, Bounds bounds)
     : core_(core),
       startup_(startup),
       statements_(statements),
+      callers_(callers),
       tasks_(tasks),
       bounds_(bounds),
       all_back_(core.io(), asio::steady_timer::time_point::max()) {}
@@ -123,7 +124,7 @@ asio::awaitable<void> Exclusives::hold(std::shared_ptr<Connection> connection) {
 asio::awaitable<void> Exclusives::roll_back(std::shared_ptr<Connection> connection) {
     std::vector<Query> queries(1, Query{{"ROLLBACK"}, {}, false});
     const auto exchange =
-        std::make_shared<Exchange>(core_.io(), std::move(queries), Exchange::Rules{false, true});
+        std::make_shared<Exchange>(callers_, std::move(queries), Exchange::Rules{false, true});
     connection->submit(exchange);
     try {
         co_await exchange->results(std::chrono::steady_clock::now() + rollback_grace);

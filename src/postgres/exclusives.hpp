@@ -25,7 +25,7 @@ public:
         std::chrono::milliseconds connect_timeout;
     };
     Exclusives(runtime::Core& core, const Startup& startup, Statements& statements,
-               runtime::TaskGroup& tasks, Bounds bounds);
+               runtime::WaitList& callers, runtime::TaskGroup& tasks, Bounds bounds);
 
     /// A connection with nothing in flight and no transaction open; first come, first served.
     ///
@@ -62,6 +62,7 @@ private:
     runtime::Core& core_;
     const Startup& startup_;
     Statements& statements_;
+    runtime::WaitList& callers_;
     runtime::TaskGroup& tasks_;
     Bounds bounds_;
     std::vector<std::shared_ptr<Connection>> idle_;

@@ -39,13 +39,14 @@ Pool::State::State(runtime::Core& of, PoolOptions with)
     : core(of),
       options(std::move(with)),
       startup(options.conninfo, limits_of(options)),
+      callers(of.io()),
       tasks(of.io()) {
     TENON_ASSERT(options.multiplexed >= 1);
     for (std::size_t i = 0; i < options.multiplexed; ++i) {
         lines.push_back(std::make_unique<Line>(core, startup, statements, options.connect_timeout));
     }
     exclusives = std::make_unique<Exclusives>(
-        core, startup, statements, tasks,
+        core, startup, statements, callers, tasks,
         Exclusives::Bounds{.connections_max = options.exclusive_max,
                            .waiting_max = options.waiting_max,
                            .connect_timeout = options.connect_timeout});
@@ -75,7 +76,7 @@ asio::awaitable<std::vector<Rows>> Pool::State::run(runtime::Call& call,
     }
     const bool writes = std::ranges::any_of(queries, &Query::writes);
     const auto exchange =
-        std::make_shared<Exchange>(core.io(), std::move(queries), Exchange::Rules{writes, true});
+        std::make_shared<Exchange>(callers, std::move(queries), Exchange::Rules{writes, true});
     line->connection().submit(exchange);
     co_return co_await exchange->results(call.deadline);
 }
@@ -111,7 +112,7 @@ asio::awaitable<void> Pool::State::drain(runtime::Deadline deadline) {
     for (const auto& line : lines) {
         if (!line->is_up()) continue;
         // Results come in order, so a lone sync is answered when all before it is done.
-        const auto last = std::make_shared<Exchange>(core.io(), std::vector<Query>(),
+        const auto last = std::make_shared<Exchange>(callers, std::vector<Query>(),
                                                      Exchange::Rules{false, false});
         line->connection().submit(last);
         try {

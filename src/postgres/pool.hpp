@@ -32,6 +32,8 @@ struct PoolOptions {
 ///          the connection is closed. Destroyed without commit: rolled back.
 class Transaction {
 public:
+    /// None; to be assigned to.
+    Transaction();
     Transaction(Transaction&&) noexcept;
     Transaction& operator=(Transaction&&) noexcept;
     ~Transaction();
@@ -44,6 +46,7 @@ private:
     friend class Pool;
     struct State;
     explicit Transaction(std::unique_ptr<State> state);
+    [[nodiscard]] State& usable();
     std::unique_ptr<State> state_;
 };
 

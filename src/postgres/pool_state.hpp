@@ -33,6 +33,7 @@ struct Pool::State {
     PoolOptions options;
     Startup startup;
     Statements statements;
+    runtime::WaitList callers;
     std::vector<std::unique_ptr<Line>> lines;
     std::unique_ptr<Exclusives> exclusives;
     bool closing = false;

@@ -48,7 +48,7 @@ Transaction::State::~State() {
 asio::awaitable<std::vector<Rows>> Transaction::State::run(runtime::Deadline deadline,
                                                            std::vector<Query> queries,
                                                            bool writes) {
-    const auto exchange = std::make_shared<Exchange>(pool->core.io(), std::move(queries),
+    const auto exchange = std::make_shared<Exchange>(pool->callers, std::move(queries),
                                                      Exchange::Rules{writes, false});
     connection->submit(exchange);
     stage = Stage::broken;  // until its results are there, also when this coroutine is cancelled
@@ -67,6 +67,7 @@ void Transaction::State::give_back() {
     pool->exclusives->release(std::move(connection));
 }
 
+Transaction::Transaction() = default;
 Transaction::Transaction(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Transaction::Transaction(Transaction&&) noexcept = default;
 Transaction& Transaction::operator=(Transaction&&) noexcept = default;
@@ -78,56 +79,59 @@ Query begin_query() {
     return {{"BEGIN ISOLATION LEVEL READ COMMITTED"}, {}, false};
 }
 
-void refuse_unless_usable(bool usable) {
-    if (!usable) throw std::logic_error("a transaction was used after it ended or was given up");
+QueryFailed rolled_back_instead() {
+    return QueryFailed({.sqlstate = "25P02",
+                        .message = "the transaction had failed before, so COMMIT rolled it back",
+                        .detail = {},
+                        .hint = {},
+                        .constraint = {},
+                        .statement = "COMMIT"});
 }
 
 }  // namespace
 
+Transaction::State& Transaction::usable() {
+    if (!state_ || (state_->stage != State::Stage::fresh && state_->stage != State::Stage::open)) {
+        throw std::logic_error("a transaction was used after it ended or was given up");
+    }
+    return *state_;
+}
+
 asio::awaitable<Rows> Transaction::query(runtime::Call& call, Query query) {
-    refuse_unless_usable(state_->stage == State::Stage::fresh ||
-                         state_->stage == State::Stage::open);
+    State& state = usable();
     std::vector<Query> queries;
     // BEGIN travels with the first statement: no round trip of its own.
-    if (state_->stage == State::Stage::fresh) queries.push_back(begin_query());
+    if (state.stage == State::Stage::fresh) queries.push_back(begin_query());
     queries.push_back(std::move(query));
-    std::vector<Rows> results = co_await state_->run(call.deadline, std::move(queries), false);
+    std::vector<Rows> results = co_await state.run(call.deadline, std::move(queries), false);
     co_return std::move(results.back());
 }
 
 asio::awaitable<void> Transaction::commit(runtime::Call& call) {
-    refuse_unless_usable(state_->stage == State::Stage::fresh ||
-                         state_->stage == State::Stage::open);
-    if (state_->stage == State::Stage::fresh) {
-        state_->give_back();
+    State& state = usable();
+    if (state.stage == State::Stage::fresh) {
+        state.give_back();
         co_return;
     }
     std::vector<Query> queries(1, Query{{"COMMIT"}, {}, true});
     std::vector<Rows> results;
     try {
-        results = co_await state_->run(call.deadline, std::move(queries), true);
+        results = co_await state.run(call.deadline, std::move(queries), true);
     } catch (const runtime::DeadlineExceeded&) {
         throw runtime::OutcomeUnknown("COMMIT was sent to PostgreSQL and the deadline passed");
     }
     const bool committed = results.front().command() == "COMMIT";
-    state_->give_back();
-    if (!committed) {
-        throw QueryFailed({.sqlstate = "25P02",
-                           .message = "the transaction had failed before, so COMMIT rolled it back",
-                           .detail = {},
-                           .hint = {},
-                           .constraint = {},
-                           .statement = "COMMIT"});
-    }
+    state.give_back();
+    if (!committed) throw rolled_back_instead();
 }
 
 asio::awaitable<void> Transaction::rollback(runtime::Call& call) {
-    if (state_->stage == State::Stage::fresh) state_->give_back();
-    if (state_->stage == State::Stage::over) co_return;
-    refuse_unless_usable(state_->stage == State::Stage::open);
-    std::vector<Query> queries(1, Query{{"ROLLBACK"}, {}, false});
-    co_await state_->run(call.deadline, std::move(queries), false);
-    state_->give_back();
+    State& state = usable();
+    if (state.stage == State::Stage::open) {
+        std::vector<Query> queries(1, Query{{"ROLLBACK"}, {}, false});
+        co_await state.run(call.deadline, std::move(queries), false);
+    }
+    state.give_back();
 }
 
 asio::awaitable<Transaction> Pool::begin(runtime::Call& call) {

@@ -1,0 +1,162 @@
+// Connections that are lost, and servers that are not there.
+#include <gtest/gtest.h>
+
+#include <boost/asio/awaitable.hpp>
+
+#include "postgres/test_pool.hpp"
+#include "runtime/failure.hpp"
+#include "runtime/wait.hpp"
+
+namespace tenon::postgres {
+namespace {
+
+using boost::asio::awaitable;
+using runtime::Call;
+using std::chrono::milliseconds;
+
+PoolOptions one_connection() {
+    PoolOptions options = test_options();
+    options.multiplexed = 1;
+    return options;
+}
+
+/// Asks until there is an answer; the call's deadline ends it.
+awaitable<Rows> query_when_up(Pool& pool, Call& call, Query query) {
+    for (;;) {
+        try {
+            co_return co_await pool.query(call, query);
+        } catch (const runtime::Unavailable& away) {
+            if (call.expired()) throw;
+        }
+        co_await runtime::pause_for(milliseconds(2));
+    }
+}
+
+awaitable<std::int32_t> backend_of(Pool& pool, Call& call) {
+    const Rows rows = co_await query_when_up(pool, call, {{"select pg_backend_pid()"}, {}});
+    co_return rows.value<std::int32_t>(0, 0);
+}
+
+/// Ends a backend once it runs a statement.
+awaitable<void> kill_while_active(Pool& pool, Call& call, std::int32_t backend) {
+    for (;;) {
+        const Rows rows = co_await pool.query(
+            call, {{"select pg_terminate_backend(pid) from pg_stat_activity "
+                    "where pid = $1 and state = 'active' and query like '%pg_sleep%'"},
+                   Parameters::of(backend)});
+        if (!rows.empty()) co_return;
+        co_await runtime::pause_for(milliseconds(2));
+    }
+}
+
+/// What a statement's caller hears when its backend is killed while it runs.
+template <class Expected>
+void expect_when_killed(bool writes, runtime::Advice advice) {
+    TestPool pool(one_connection());
+    Pool killers(pool.host.core, one_connection());
+    Call call = pool.host.call();
+    const std::int32_t backend = pool.host.run(backend_of(pool.pool, call));
+    const auto work = [&](std::size_t i) -> awaitable<void> {
+        Call own = pool.host.call();
+        if (i == 1) {
+            co_await kill_while_active(killers, own, backend);
+            co_return;
+        }
+        try {
+            (void)co_await pool.pool.query(own, {{"select pg_sleep(20)"}, {}, writes});
+            ADD_FAILURE() << "the statement ended well";
+        } catch (const Expected& lost) {
+            EXPECT_EQ(lost.advice(), advice);
+            EXPECT_NE(std::string(lost.what()).find("terminating connection"), std::string::npos)
+                << lost.what();
+        }
+    };
+    pool.host.run(all_of(pool.host.core, 2, work));
+    EXPECT_NE(pool.host.run(backend_of(pool.pool, call)), backend);
+    pool.host.run(killers.close(call));
+}
+
+TEST(Loss, OfAReadMayBeRepeated) {
+    expect_when_killed<runtime::Unavailable>(false, runtime::Advice::repeat);
+}
+
+TEST(Loss, OfAWriteLeavesTheOutcomeUnknown) {
+    expect_when_killed<runtime::OutcomeUnknown>(true, runtime::Advice::give_up);
+}
+
+TEST(Loss, OfAnIdleConnectionIsNoticedAndMended) {
+    TestPool pool(one_connection());
+    Pool killers(pool.host.core, one_connection());
+    Call call = pool.host.call();
+    const std::int32_t backend = pool.host.run(backend_of(pool.pool, call));
+    (void)pool.host.run(
+        killers.query(call, {{"select pg_terminate_backend($1, 5000)"}, Parameters::of(backend)}));
+    EXPECT_NE(pool.host.run(backend_of(pool.pool, call)), backend);
+    EXPECT_TRUE(pool.pool.is_up());
+    EXPECT_EQ(pool.pool.why_down(), "");
+    pool.host.run(killers.close(call));
+}
+
+TEST(Loss, EndsATransactionThatMayThenBeRepeated) {
+    TestPool pool;
+    Call call = pool.host.call();
+    Transaction transaction = pool.host.run(pool.pool.begin(call));
+    const Rows backend = pool.host.run(transaction.query(call, {{"select pg_backend_pid()"}, {}}));
+    (void)pool.query("select pg_terminate_backend($1, 5000)",
+                     Parameters::of(backend.value<std::int32_t>(0, 0)));
+    try {
+        (void)pool.host.run(transaction.query(call, {{"select 1"}, {}}));
+        FAIL();
+    } catch (const runtime::Unavailable& lost) {
+        EXPECT_EQ(lost.advice(), runtime::Advice::repeat);
+    }
+}
+
+TEST(Absence, OfTheServerIsToldAtOnceWithItsReason) {
+    PoolOptions options;
+    options.conninfo = "host=/tmp/tenon-no-such-folder dbname=d user=u";
+    TestPool pool(options);
+    for (int i = 0; i < 3; ++i) {
+        try {
+            (void)pool.query("select 1");
+            FAIL();
+        } catch (const runtime::Unavailable& away) {
+            EXPECT_EQ(away.advice(), runtime::Advice::repeat);
+            const std::string what = away.what();
+            EXPECT_NE(what.find("down since 2"), std::string::npos) << what;
+            EXPECT_NE(what.find("No such file or directory"), std::string::npos) << what;
+        }
+    }
+    EXPECT_FALSE(pool.pool.is_up());
+    EXPECT_NE(pool.pool.why_down(), "");
+    Call call = pool.host.call();
+    EXPECT_THROW((void)pool.host.run(pool.pool.begin(call)), runtime::Unavailable);
+    EXPECT_THROW(pool.script("select 1"), runtime::Unavailable);
+}
+
+TEST(Absence, BehindAHostNameIsFoundWithoutBlocking) {
+    PoolOptions options;
+    options.conninfo = "host=localhost port=1 dbname=d user=u sslmode=disable";
+    TestPool pool(options);
+    try {
+        (void)pool.query("select 1");
+        FAIL();
+    } catch (const runtime::Unavailable& away) {
+        EXPECT_NE(std::string(away.what()).find("refused"), std::string::npos) << away.what();
+    }
+}
+
+TEST(Absence, OfTheDatabaseNamesIt) {
+    PoolOptions options = test_options();
+    options.conninfo += " dbname=tenon_no_such_database";
+    TestPool pool(options);
+    try {
+        (void)pool.query("select 1");
+        FAIL();
+    } catch (const runtime::Unavailable& away) {
+        EXPECT_NE(std::string(away.what()).find("does not exist"), std::string::npos);
+    }
+}
+
+}  // namespace
+}  // namespace tenon::postgres

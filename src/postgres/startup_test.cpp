@@ -1,0 +1,80 @@
+#include "postgres/startup.hpp"
+
+#include <gtest/gtest.h>
+
+#include "postgres/failure.hpp"
+
+namespace tenon::postgres {
+namespace {
+
+constexpr SessionLimits limits{.statement = std::chrono::milliseconds(5'000),
+                               .lock = std::chrono::milliseconds(2'000),
+                               .idle_in_transaction = std::chrono::milliseconds(1'500)};
+
+TEST(Startup, SetsLimitsBehindTheOptionsOfTheConninfo) {
+    const Startup startup("host=/run dbname=d options='-c statement_timeout=0 -c work_mem=1MB'",
+                          limits);
+    EXPECT_EQ(startup.settings().at("options"),
+              "-c statement_timeout=0 -c work_mem=1MB -c TimeZone=UTC -c statement_timeout=5000 "
+              "-c lock_timeout=2000 -c idle_in_transaction_session_timeout=1500");
+    EXPECT_EQ(startup.settings().at("tcp_user_timeout"), "5000");
+    EXPECT_EQ(startup.settings().at("client_encoding"), "UTF8");
+}
+
+TEST(Startup, LeavesWhatTheConninfoSays) {
+    const Startup startup("postgresql://u@h/d?application_name=mine&tcp_user_timeout=9", limits);
+    EXPECT_EQ(startup.settings().at("application_name"), "mine");
+    EXPECT_EQ(startup.settings().at("tcp_user_timeout"), "9");
+    EXPECT_EQ(startup.settings().at("host"), "h");
+}
+
+TEST(Startup, ChangesLimitsWithoutRepeatingThem) {
+    const Startup startup("options='-c a.b=1'", limits);
+    EXPECT_EQ(startup.with({}).settings().at("options"),
+              "-c a.b=1 -c TimeZone=UTC -c statement_timeout=0 -c lock_timeout=0 "
+              "-c idle_in_transaction_session_timeout=0");
+}
+
+TEST(Startup, RefusesWhatIsNoConninfo) {
+    EXPECT_THROW(Startup("host", limits), std::invalid_argument);
+    EXPECT_THROW(Startup("colour=red", limits), std::invalid_argument);
+}
+
+TEST(Startup, NamesItsTargetWithoutThePassword) {
+    const Startup startup("host=h port=1 dbname=d user=u password=hush", limits);
+    EXPECT_EQ(startup.target(), "h:1/d as u");
+}
+
+TEST(QueryFailed, AdvisesByItsClass) {
+    const auto advice = [](const char* state) {
+        return QueryFailed({.sqlstate = state,
+                            .message = "m",
+                            .detail = {},
+                            .hint = {},
+                            .constraint = {},
+                            .statement = {}})
+            .advice();
+    };
+    EXPECT_EQ(advice("22021"), runtime::Advice::split);
+    EXPECT_EQ(advice("23505"), runtime::Advice::split);
+    EXPECT_EQ(advice("40001"), runtime::Advice::repeat);
+    EXPECT_EQ(advice("40P01"), runtime::Advice::repeat);
+    EXPECT_EQ(advice("40002"), runtime::Advice::give_up);
+    EXPECT_EQ(advice("TN001"), runtime::Advice::give_up);
+    EXPECT_EQ(advice("57014"), runtime::Advice::give_up);
+}
+
+TEST(QueryFailed, SaysWhatWhereAndInWhichStatement) {
+    const QueryFailed failed({.sqlstate = "23505",
+                              .message = "duplicate key",
+                              .detail = {},
+                              .hint = {},
+                              .constraint = "links_pkey",
+                              .statement = "insert into links"});
+    EXPECT_STREQ(failed.what(),
+                 "PostgreSQL refused a statement: duplicate key (SQLSTATE 23505, constraint "
+                 "links_pkey) in: insert into links");
+}
+
+}  // namespace
+}  // namespace tenon::postgres

@@ -35,7 +35,7 @@ public:
 /// Shape:   the first key of a command (or script) is named, so that cluster slots can come without
 ///          changing callers. Commands that block the connection or change its state (BLPOP, MULTI,
 ///          WATCH, SELECT, SUBSCRIBE) are not for it: others share it.
-/// Expects: close() was awaited before it is destroyed, or its core's loop was stopped.
+/// Expects: close() was awaited before it is destroyed.
 /// Threads: its core only.
 /// Errors:  CommandFailed; Unavailable (away, full); DeadlineExceeded after command_timeout or the
 ///          call's deadline (the reply is dropped when it comes). A command whose connection was

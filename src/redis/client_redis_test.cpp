@@ -211,6 +211,26 @@ TEST(Client, OneMoreThanFitsIsRefusedAtOnce) {
     on_a_core(fill);
 }
 
+asio::awaitable<void> fill_with_bytes(runtime::Core& core) {
+    auto options = patient_options();
+    options.unsent_bytes_max = 1'000;
+    Line line(core, options);
+    co_await line.open();
+    std::vector<std::string> outcomes;
+    runtime::TaskGroup group(core.io());
+    for (int index = 0; index < 3; ++index) {
+        group.spawn("echo", note_outcome(line, {"ECHO", std::string(600, 'x')}, outcomes));
+    }
+    co_await group.join();
+    EXPECT_EQ(std::ranges::count(outcomes, "ok"), 2);
+    EXPECT_EQ(std::ranges::count(outcomes, "too many commands wait for Redis"), 1);
+    co_await line.close();
+}
+
+TEST(Client, BytesThatWaitToBeWrittenAreBounded) {
+    on_a_core(fill_with_bytes);
+}
+
 asio::awaitable<void> authenticate(runtime::Core& core) {
     Line admin(core, patient_options());
     co_await admin.open();

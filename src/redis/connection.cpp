@@ -13,6 +13,7 @@
 
 #include "runtime/failure.hpp"
 #include "runtime/log.hpp"
+#include "runtime/metrics.hpp"
 #include "runtime/report.hpp"
 
 namespace tenon::redis {
@@ -20,6 +21,10 @@ namespace asio = boost::asio;
 namespace {
 
 constexpr std::size_t read_bytes = 64 << 10;
+
+runtime::Counter count(std::string_view name, std::string_view help) {
+    return runtime::metrics().counter({.name = name, .help = help});
+}
 
 }  // namespace
 
@@ -53,6 +58,7 @@ public:
     /// reason before.
     Reply take(runtime::Wake wake) {
         if (!done_ || wake == runtime::Wake::cancelled) {
+            if (wake == runtime::Wake::expired) connection_.late_.add();
             runtime::expect_ready(wake, "Redis");
         }
         if (!lost_.empty()) throw runtime::Unavailable(lost_, std::chrono::seconds(1), advice_);
@@ -78,6 +84,9 @@ Connection::Connection(runtime::Core& core, ClientOptions options)
     : core_(core),
       options_(std::move(options)),
       backoff_({}, core.random()),
+      commands_(count("tenon_redis_commands_total", "Commands sent to Redis.")),
+      late_(count("tenon_redis_late_total", "Commands whose callers left before the reply came.")),
+      connections_(count("tenon_redis_connections_total", "Connections made to Redis.")),
       pipeline_(options_.limits),
       socket_(core.io()),
       up_(core.io()),
@@ -93,7 +102,8 @@ void Connection::expect_room() const {
         throw runtime::Unavailable(fmt::format("Redis is away: {}", why_down_),
                                    std::chrono::seconds(1));
     }
-    if (pipeline_.in_flight() >= options_.in_flight_max) {
+    if (pipeline_.in_flight() >= options_.in_flight_max ||
+        pipeline_.unsent_bytes() > options_.unsent_bytes_max) {
         throw runtime::Unavailable("too many commands wait for Redis", std::chrono::seconds(1));
     }
 }
@@ -103,6 +113,7 @@ asio::awaitable<Reply> Connection::request(runtime::Deadline deadline,
     expect_room();
     Request request(*this, deadline);
     request.push(words);
+    commands_.add();
     output_.set();
     const runtime::Wake wake = co_await request.suspend();
     co_return request.take(wake);
@@ -133,6 +144,7 @@ void Connection::go_up(Session session) {
     socket_ = std::move(session.socket);
     client_id_ = session.client_id;
     ++generation_;
+    connections_.add();
     backoff_.reset();
     why_down_.clear();
     output_.reset();

@@ -13,6 +13,7 @@
 #include "redis/session.hpp"
 #include "runtime/call.hpp"
 #include "runtime/core.hpp"
+#include "runtime/metrics.hpp"
 #include "runtime/task_group.hpp"
 #include "runtime/wait.hpp"
 #include "runtime/wait_list.hpp"
@@ -70,6 +71,9 @@ private:
     runtime::Core& core_;
     const ClientOptions options_;
     base::Backoff backoff_;
+    const runtime::Counter commands_;
+    const runtime::Counter late_;
+    const runtime::Counter connections_;
     Pipeline pipeline_;
     Socket socket_;
     runtime::Event up_;

@@ -24,6 +24,8 @@ struct ClientOptions {
     /// Commands whose reply has not come, also those their callers have left; one more is
     /// Unavailable at once.
     std::size_t in_flight_max = 16'384;
+    /// Bytes of commands that wait to be written; when more wait, commands are Unavailable at once.
+    std::size_t unsent_bytes_max = 32 << 20;
     /// A Subscriber that heard nothing for this long asks PING, and after as long again reconnects.
     std::chrono::milliseconds ping_interval{1'000};
     ReplyLimits limits{};

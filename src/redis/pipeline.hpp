@@ -50,6 +50,7 @@ public:
     void abandon(std::uint64_t number);
 
     [[nodiscard]] bool has_output() const { return !output_.empty(); }
+    [[nodiscard]] std::size_t unsent_bytes() const { return output_.size(); }
     /// Swaps all bytes to be sent into `out`, whose own content goes. They count as sent.
     void take_output(std::string& out);
     /// Takes bytes from the server and calls receivers. False: the connection is of no more use,

@@ -23,7 +23,7 @@ namespace tenon::redis {
 /// Shape:   a silent connection is asked PING every ping_interval and left after another one
 ///          without an answer.
 /// Expects: `channels` is not empty; neither function throws, awaits or destroys this. close() was
-///          awaited before it is destroyed, or its core's loop was stopped.
+///          awaited before it is destroyed.
 /// Threads: its core only; both functions run there.
 class Subscriber {
 public:

@@ -293,8 +293,8 @@ class Wire(ServerCase):
         with self.raw() as wire:
             half = len(GOOD) // 2
             chunks = "".join(f"{len(part):x}\r\n{part}\r\n" for part in (GOOD[:half], GOOD[half:]))
-            self.request(wire, "POST /v1/links",
-                         self.head() + "Transfer-Encoding: chunked\r\n", (chunks + "0\r\n\r\n").encode())
+            self.request(wire, "POST /v1/links", self.head() + "Transfer-Encoding: chunked\r\n",
+                         (chunks + "0\r\n\r\n").encode())
             self.assertEqual(wire.read()[0], 201)
 
     def test_expect_100_continue(self):

@@ -1,20 +1,31 @@
 // Idempotency: claim, act and record in one transaction.
 #pragma once
 
+#include <boost/asio/awaitable.hpp>
+#include <compare>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/hash.hpp"
 #include "base/result.hpp"
 #include "base/slot.hpp"
-#include "postgres/parameters.hpp"
+#include "base/uuid.hpp"
 #include "runtime/call.hpp"
 #include "storage/database.hpp"
 
 namespace tenon::storage {
+
+/// What names a claim: the primary key of tenon.claims.
+struct ClaimKey {
+    base::Bucket bucket;
+    base::Uuid project;
+    std::string caller;  ///< subject of an end-user token; empty for API keys
+    std::string key;     ///< the client's Idempotency-Key
+    auto operator<=>(const ClaimKey&) const = default;
+};
 
 /// What the claims table holds for one key.
 struct StoredClaim {
@@ -31,8 +42,8 @@ struct StoredClaim {
 [[nodiscard]] base::Result<StoredClaim> decide_repeat(const StoredClaim& stored,
                                                       const base::Digest& fingerprint);
 
-/// One claim to be written, for a store's own statement over tenon.claims (bucket, project, caller,
-/// key, fingerprint, state, outcome, answer).
+/// One claim to be written, settled, for a store's own statement over tenon.claims (bucket,
+/// project, caller, key, fingerprint, state, outcome, answer).
 struct ClaimRow {
     base::Bucket bucket;
     base::Uuid project;
@@ -42,9 +53,39 @@ struct ClaimRow {
     std::string answer;
 };
 
-/// Reads the claim of a key; nullopt when there is none. One round trip.
+/// Claims as arrays, for `unnest` in a store's statement:
+///
+///     WITH claimed AS (
+///         INSERT INTO tenon.claims (bucket, project, caller, key, fingerprint, state, outcome,
+///                                   answer)
+///         SELECT bucket, project, caller, key, fingerprint, 0, '', answer
+///         FROM unnest($1::integer[], $2::uuid[], $3::text[], $4::text[], $5::bytea[], $6::text[])
+///              AS wanted (bucket, project, caller, key, fingerprint, answer)
+///         ORDER BY bucket, project, caller, key
+///         ON CONFLICT DO NOTHING
+///         RETURNING bucket, project, caller, key)
+///
+/// Of equal keys, in this batch or in another transaction, one is returned: the winner. Losers are
+/// read again by find_claims. The order keeps two batches from waiting for each other crosswise.
+struct ClaimColumns {
+    std::vector<base::Bucket> buckets;
+    std::vector<base::Uuid> projects;
+    std::vector<std::string> callers;
+    std::vector<std::string> keys;
+    std::vector<base::Digest> fingerprints;
+    std::vector<std::string> answers;
+};
+[[nodiscard]] ClaimColumns columns_of(std::span<const ClaimRow> rows);
+
+/// Reads the claim of a key; nullopt when there is none, which after a lost INSERT means that it
+/// was swept between the two: claim anew (F94). One round trip.
+///
+/// Errors: those of Database::read; an error here is never "not seen".
 boost::asio::awaitable<std::optional<StoredClaim>> find_claim(runtime::Call& call,
-                                                              Database& database,
-                                                              base::Bucket bucket);
+                                                              Database& database, ClaimKey key);
+
+/// The same for many keys, in their order. One round trip per node that owns some of them.
+boost::asio::awaitable<std::vector<std::optional<StoredClaim>>> find_claims(
+    runtime::Call& call, Database& database, std::vector<ClaimKey> keys);
 
 }  // namespace tenon::storage

@@ -117,7 +117,7 @@ class Rooms(RuleCase):
         self.refuse(rooms.unknown_rooms, "src/misc/a.cpp", "", "table of rooms")
 
     def test_room_has_a_readme(self):
-        files = {"src/base/CMakeLists.txt": ""}
+        files = {"src/CMakeLists.txt": "", "src/base/CMakeLists.txt": ""}
         self.assertEqual(len(list(rooms.readmes(Sample(files)))), 1)
         files["src/base/README.md"] = ""
         self.assertEqual(list(rooms.readmes(Sample(files))), [])

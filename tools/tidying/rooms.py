@@ -79,7 +79,7 @@ def readmes(tree):
     for path in tree.paths:
         if path.startswith("src/") and path.endswith("/CMakeLists.txt"):
             folder = path.rsplit("/", 1)[0]
-            if not tree.exists(folder + "/README.md"):
+            if folder != "src" and not tree.exists(folder + "/README.md"):
                 advice = "say what it is for, its types, what may not enter"
                 yield tree.source(path).finding(1, f"{folder} has no README.md: {advice}")
 

@@ -179,7 +179,7 @@ void Connection::refuse(const Refusal& refusal) {
     desk_.scratch.clear();
     answer_refusal(desk_.core, refusal, desk_.scratch);
     append(desk_.scratch, {.head_only = false, .keep_alive = false, .http_1_0 = false});
-    closing_ = true;
+    closing_ = refused_ = true;
 }
 
 void Connection::flush() {
@@ -209,10 +209,15 @@ void Connection::flush() {
 // Everything is written. A client that still sends would lose the answer to a reset, so it is
 // listened to until it ends.
 void Connection::begin_close() {
-    ::shutdown(socket_.get(), SHUT_WR);
-    lingering_ = true;
+    const bool may_send_more = refused_ || stream_.phase() != RequestStream::Phase::between;
     stream_.release();
     discard_input();
+    if (gone_ || (!may_send_more && discarded_ == 0)) {
+        gone_ = true;
+        return;
+    }
+    ::shutdown(socket_.get(), SHUT_WR);
+    lingering_ = true;
 }
 
 void Connection::discard_input() {

@@ -101,6 +101,7 @@ private:
     bool handling_ = false;  // serve() has the present request
     bool has_coroutine_ = false;
     bool closing_ = false;  // nothing more is answered
+    bool refused_ = false;  // the client may not have noticed yet
     bool lingering_ = false;
     bool gone_ = false;  // nothing more is read or written
     Route route_;

@@ -116,10 +116,7 @@ bool Dispatcher::answer_at_once(runtime::Core& core, const Request& request, Res
         case Route::Kind::endpoint:
             return false;
         case Route::Kind::fallback:
-            if (!router_.fallback_at_once()) return false;
-            if (!router_.fallback_at_once()(core, request, response)) return false;
-            count(route, response);
-            return true;
+            return fall_back_at_once(core, request, response, route);
         case Route::Kind::options:
             response.set_status(204);
             response.add_header("Allow", route.allow);
@@ -138,6 +135,21 @@ bool Dispatcher::answer_at_once(runtime::Core& core, const Request& request, Res
     answer_problem_at_once(
         core, base::Error(errors::no_endpoint, "See /openapi.json for the endpoints there are."),
         response);
+    return true;
+}
+
+bool Dispatcher::fall_back_at_once(runtime::Core& core, const Request& request, Response& response,
+                                   const Route& route) const {
+    const InlineHandler& at_once = router_.fallback_at_once();
+    if (!at_once) return false;
+    try {
+        if (!at_once(core, request, response)) return false;
+    } catch (...) {
+        Call call = core.make_call({});
+        Exchange exchange{call, request, response, route};
+        answer_failure(exchange, std::current_exception());
+    }
+    count(route, response);
     return true;
 }
 

@@ -37,6 +37,8 @@ public:
                                         Response& response, const Route& route) const;
 
 private:
+    bool fall_back_at_once(runtime::Core& core, const Request& request, Response& response,
+                           const Route& route) const;
     boost::asio::awaitable<void> run(Exchange& exchange) const;
     boost::asio::awaitable<bool> admit(Exchange& exchange) const;
 

@@ -128,12 +128,13 @@ private:
         return malformed();
     }
 
-    // True when the request line ends in "HTTP/d.d": well-formed, only not ours.
+    // True when the request line ends in another "HTTP/d.d" than ours.
     [[nodiscard]] bool names_version() const {
         const std::string_view line = bytes_.substr(0, bytes_.find('\r'));
         if (line.size() < 9) return false;
         const std::string_view version = line.substr(line.size() - 9);
         const auto digit = [](char c) { return c >= '0' && c <= '9'; };
+        if (version == " HTTP/1.1" || version == " HTTP/1.0") return false;
         return version.starts_with(" HTTP/") && digit(version[6]) && version[7] == '.' &&
                digit(version[8]);
     }

@@ -9,8 +9,12 @@
 
 namespace tenon::http {
 
+/// A request's method; `other` is none that an endpoint can have.
 enum class Method : std::uint8_t { get, head, post, put, patch, del, options, other };
 
+/// One header line of a request.
+///
+/// Owns: nothing; views into the connection's buffer.
 struct Header {
     std::string_view name;   ///< as received
     std::string_view value;  ///< without surrounding white space

@@ -6,6 +6,7 @@
 
 #include "http/text.hpp"
 #include "runtime/json_text.hpp"
+#include "runtime/nearest.hpp"
 
 namespace tenon::http {
 
@@ -84,10 +85,9 @@ const std::string* GivenParameters::take(std::string_view name) {
 void GivenParameters::refuse_unknown(const std::vector<std::string_view>& known) {
     for (const Given& one : given_) {
         if (one.taken) continue;
-        const std::string near = nearest(one.name, known);
-        refuse(quoted(one.name), near.empty()
-                                     ? std::string("no such parameter")
-                                     : fmt::format("no such parameter; did you mean {}?", near));
+        const auto near = runtime::nearest_name(one.name, known);
+        refuse(quoted(one.name), near ? fmt::format("no such parameter; did you mean {}?", *near)
+                                      : std::string("no such parameter"));
     }
 }
 

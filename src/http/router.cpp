@@ -146,16 +146,10 @@ void Router::add_raw(Spec spec, RawHandler handler) {
 
 void Router::set_fallback(InlineHandler at_once, RawHandler handler) {
     table_->fallback_at_once = std::move(at_once);
-    Endpoint endpoint{.spec = {.method = Method::get,
-                               .path = "/{code}",
-                               .scope = "",
-                               .priority = runtime::Priority::core,
-                               .summary = "",
-                               .details = "",
-                               .errors = {},
-                               .tag = ""},
-                      .run = {},
-                      .document = {}};
+    Endpoint endpoint{
+        .spec = {.method = Method::get, .path = "/{code}", .priority = runtime::Priority::core},
+        .run = {},
+        .document = {}};
     endpoint.run = [raw = std::move(handler)](Exchange& exchange) {
         return raw(exchange.call, exchange.request, exchange.response);
     };

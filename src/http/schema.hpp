@@ -134,14 +134,11 @@ template <DescribedEnum T>
 
 }  // namespace detail
 
+/// See above.
 template <class T>
 boost::json::object schema_of(const FieldSpec& field, Schemas& schemas) {
-    const FieldSpec item{.name = {},
-                         .meaning = {},
-                         .example = {},
-                         .length_max = field.item_length_max,
-                         .minimum = field.minimum,
-                         .maximum = field.maximum};
+    const FieldSpec item{
+        .length_max = field.item_length_max, .minimum = field.minimum, .maximum = field.maximum};
     if constexpr (runtime::is_optional<T>) {
         return schema_of<typename T::value_type>(field, schemas);
     } else if constexpr (runtime::is_patch<T>) {

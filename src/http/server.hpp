@@ -14,6 +14,7 @@
 
 namespace tenon::http {
 
+/// What a server listens on and what it lets its clients do.
 struct ServerOptions {
     std::vector<std::string> addresses{"127.0.0.1", "::1"};
     std::uint16_t port = 8080;  ///< 0: any free port, the same for all addresses

@@ -19,22 +19,22 @@ namespace tenon::http {
 /// What an endpoint is, apart from its input and output.
 struct Spec {
     Method method;
-    std::string_view path;   ///< "/v1/links/{code}"
-    std::string_view scope;  ///< "links:write"; empty: no credentials needed
+    std::string_view path;     ///< "/v1/links/{code}"
+    std::string_view scope{};  ///< "links:write"; empty: no credentials needed
     runtime::Priority priority = runtime::Priority::normal;
     bool idempotent_by_key = false;  ///< takes Idempotency-Key (every POST that changes something)
     int success = 200;               ///< status of the first answer and of every replay
-    std::string_view summary;        ///< one line for the document
-    std::string_view details;        ///< a paragraph for the document; Markdown
-    std::vector<const base::ErrorType*> errors;  ///< the closed set beyond those of http itself
-    std::string_view tag;                        ///< service
+    std::string_view summary{};      ///< one line for the document
+    std::string_view details{};      ///< a paragraph for the document; Markdown
+    std::vector<const base::ErrorType*> errors{};  ///< the closed set beyond those of http itself
+    std::string_view tag{};                        ///< service
 };
 
 /// Documentation and bounds of one field, given by specialising fields_of<T>().
 struct FieldSpec {
-    std::string_view name;
-    std::string_view meaning;
-    std::string_view example;         ///< JSON
+    std::string_view name{};
+    std::string_view meaning{};
+    std::string_view example{};       ///< JSON
     std::size_t length_max = 0;       ///< characters of a string or items of an array; 0: 65,536
     std::int64_t minimum = 0;         ///< for integers, with maximum
     std::int64_t maximum = 0;         ///< 0 with minimum 0: no bound

@@ -9,6 +9,7 @@
 
 namespace tenon::http {
 
+/// An ASCII capital as a small letter; anything else as it is.
 [[nodiscard]] constexpr char lower(char c) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
@@ -22,11 +23,5 @@ namespace tenon::http {
 
 /// True for well-formed UTF-8 (RFC 3629).
 [[nodiscard]] bool is_utf8(std::string_view text);
-
-/// The one of `names` that `text` most likely meant; empty when none is near.
-///
-/// Cost: O(names × length²); for error messages.
-[[nodiscard]] std::string nearest(std::string_view text,
-                                  const std::vector<std::string_view>& names);
 
 }  // namespace tenon::http

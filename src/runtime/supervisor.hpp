@@ -17,6 +17,7 @@
 
 namespace tenon::runtime {
 
+/// How a Supervisor restarts.
 struct SupervisorOptions {
     /// Waits before the restarts of a job that keeps failing, with full jitter.
     base::Backoff::Options restart{.first = std::chrono::milliseconds(100),

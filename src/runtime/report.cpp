@@ -4,6 +4,7 @@
 #include <boost/system/system_error.hpp>
 
 #include "runtime/log.hpp"
+#include "runtime/metrics.hpp"
 
 namespace tenon::runtime {
 
@@ -28,6 +29,11 @@ std::string describe_failure(const std::exception_ptr& failure) {
 }
 
 void report_failure(std::string_view name, const std::exception_ptr& failure) {
+    metrics()
+        .counter({.name = "tenon_runtime_failures_total",
+                  .help = "How often background work ended by an exception.",
+                  .labels = {{"job", std::string(name)}}})
+        .add();
     log(Level::error, "Background work ended by an exception.",
         {{"job", name}, {"failure", describe_failure(failure)}});
 }

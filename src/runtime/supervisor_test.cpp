@@ -7,6 +7,7 @@
 #include <string>
 
 #include "runtime/log.hpp"
+#include "runtime/metrics.hpp"
 #include "runtime/test_core.hpp"
 
 namespace tenon::runtime {
@@ -59,6 +60,8 @@ TEST(Supervisor, StartsAJobAgainAfterItFailed) {
     EXPECT_NE(worker.traces[0], worker.traces[1]) << "every run has a trace of its own";
     EXPECT_NE(written.find("relay"), std::string::npos);
     EXPECT_NE(written.find("worker broke"), std::string::npos);
+    EXPECT_NE(metrics().expose().find("tenon_runtime_failures_total{job=\"relay\"} 3"),
+              std::string::npos);
     EXPECT_THAT(test.run(supervisor.stop(in(std::chrono::hours(1)))), IsEmpty());
     EXPECT_EQ(supervisor.failures("relay"), 3U) << "being stopped is no failure";
 }

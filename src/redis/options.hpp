@@ -9,6 +9,7 @@
 
 namespace tenon::redis {
 
+/// Settings of a Client or Subscriber; the defaults fit a server in the same data centre.
 struct ClientOptions {
     /// "unix:/path", "host:port" or "[v6 address]:port".
     std::string address;

@@ -42,6 +42,7 @@ void on_a_core(Body body) {
     if (failure) std::rethrow_exception(failure);
 }
 
+/// A call with time enough for any test.
 inline runtime::Call make_call(runtime::Core& core) {
     return core.make_call(std::chrono::seconds(30));
 }

@@ -13,7 +13,7 @@ function(tenon_room name)
   file(GLOB tests CONFIGURE_DEPENDS *_test.cpp)
   file(GLOB engine_tests CONFIGURE_DEPENDS *_pg_test.cpp *_redis_test.cpp)
   file(GLOB fuzzers CONFIGURE_DEPENDS *_fuzz.cpp)
-  list(REMOVE_ITEM sources ${tests} ${fuzzers} "")
+  list(REMOVE_ITEM sources ${tests} ${fuzzers} ${CMAKE_CURRENT_SOURCE_DIR}/main.cpp "")
   list(REMOVE_ITEM tests ${engine_tests} "")
 
   if(sources)

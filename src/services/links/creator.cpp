@@ -188,7 +188,7 @@ awaitable<void> Creator::write(runtime::Call& call, Batch& batch) {
 }
 
 awaitable<void> Creator::settle_losers(runtime::Call& call, Batch& batch) {
-    std::vector<storage::ClaimName> names;
+    std::vector<storage::ClaimKey> names;
     std::vector<std::size_t> keyed;
     for (const auto i : batch.losers) {
         const auto& item = batch.items[i];
@@ -204,7 +204,7 @@ awaitable<void> Creator::settle_losers(runtime::Call& call, Batch& batch) {
                          .key = item.claim->key});
     }
     if (names.empty()) co_return;
-    const auto found = co_await storage::find_claims(call, store_.database(), names);
+    const auto found = co_await storage::find_claims(call, store_.database(), std::move(names));
     for (std::size_t place = 0; place < keyed.size(); ++place) {
         const auto i = keyed[place];
         if (found[place]) {
@@ -223,8 +223,8 @@ void Creator::answer_followers(Batch& batch) {
             batch.verdicts[item] = *verdict;
             if (verdict->has_value()) (*batch.verdicts[item])->replayed = true;
         } else if (verdict->has_value()) {
-            const storage::StoredClaim stored{
-                .fingerprint = batch.items[leader].claim->fingerprint};
+            storage::StoredClaim stored;
+            stored.fingerprint = batch.items[leader].claim->fingerprint;
             batch.verdicts[item] = repeat(stored, batch.items[item]);
         }
     }

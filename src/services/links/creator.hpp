@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "base/result.hpp"
 #include "services/links/codebook.hpp"
 #include "services/links/domains.hpp"
 #include "services/links/store.hpp"

@@ -42,7 +42,8 @@ struct Shared {
           cursors(seal_key),
           targets({.bytes_max = chosen.cache_bytes,
                    .ttl = chosen.cache_ttl,
-                   .negative_ttl = chosen.unknown_ttl}) {}
+                   .negative_ttl = chosen.unknown_ttl,
+                   .seed = std::nullopt}) {}
 
     Options options;
     base::Bijection bijection;

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "base/assert.hpp"
+#include "storage/merge.hpp"
 
 namespace tenon::links {
 namespace {
@@ -43,7 +44,7 @@ WITH draft AS (
                   created_at, caller, key, fingerprint, answer, ord)
 ), claimed AS (
     INSERT INTO tenon.claims (bucket, project, caller, key, fingerprint, state, outcome, answer)
-    SELECT bucket, project, caller, key, fingerprint, 1, '', answer
+    SELECT bucket, project, caller, key, fingerprint, 0, '', answer
     FROM draft
     WHERE NOT EXISTS (SELECT FROM links.links AS link
                       WHERE (link.bucket, link.domain, link.code)
@@ -392,18 +393,14 @@ awaitable<std::vector<Row>> Store::list(runtime::Call& call, const ListQuery& qu
     Query statement{query.after ? list_next : list_first, std::move(parameters)};
     const auto answers = co_await database_.on_every_node(call, storage::Policy::primary,
                                                           std::move(statement));
-    std::vector<Row> merged;
-    for (const auto& rows : answers) {
-        for (std::size_t row = 0; row < rows.size(); ++row) merged.push_back(rows.as<Row>(row));
-    }
-    std::ranges::sort(merged, [](const Row& left, const Row& right) {
-        return std::tie(left.created_at, left.code, left.domain) >
-               std::tie(right.created_at, right.code, right.domain);
-    });
-    if (merged.size() > static_cast<std::size_t>(query.limit)) {
-        merged.resize(static_cast<std::size_t>(query.limit));
-    }
-    co_return merged;
+    std::vector<std::vector<Row>> pages;
+    for (const auto& rows : answers) pages.push_back(rows.all<Row>());
+    co_return storage::merge_pages(
+        std::move(pages), static_cast<std::size_t>(query.limit),
+        [](const Row& left, const Row& right) {
+            return std::tie(left.created_at, left.code, left.domain) >
+                   std::tie(right.created_at, right.code, right.domain);
+        });
 }
 
 awaitable<std::array<std::uint8_t, 16>> load_bijection_key(runtime::Call& call,

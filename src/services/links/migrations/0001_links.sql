@@ -37,6 +37,6 @@ $$;
 
 -- The key of the bijection between numbers and codes: made once, on every node, in every backup.
 CREATE TABLE links.bijection (
-    only  boolean NOT NULL PRIMARY KEY DEFAULT true CHECK (only),
-    key   bytea   NOT NULL CHECK (octet_length(key) = 16)
+    single boolean NOT NULL PRIMARY KEY DEFAULT true CHECK (single),
+    key    bytea   NOT NULL CHECK (octet_length(key) = 16)
 );

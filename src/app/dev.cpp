@@ -1,0 +1,192 @@
+#include "app/dev.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/use_future.hpp>
+
+#include "access/key_text.hpp"
+#include "app/free_port.hpp"
+#include "base/base62.hpp"
+#include "runtime/json.hpp"
+#include "runtime/log.hpp"
+#include "storage/fences.hpp"
+#include "storage/migrate.hpp"
+
+namespace tenon::app {
+
+using boost::asio::awaitable;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr const char* demo_project = "demo";
+constexpr auto engine_stop_limit = 5s;
+
+/// Makes the demo project and a key for it, unless `known` still opens it.
+awaitable<std::string> find_or_make_key(CoreParts& parts, runtime::Core& core, std::string known,
+                                        std::string& project_id) {
+    auto call = core.make_call(10s);
+    access::Store store(parts.database);
+    const access::Project wanted{.id = base::make_uuid_v4(core.random()),
+                                 .name = demo_project,
+                                 .space = 0,
+                                 .created_at = call.now};
+    const auto project = co_await store.ensure_project(call, wanted);
+    project_id = base::format_id("prj", project.id);
+    if (!known.empty()) {
+        const std::vector<base::Digest> digests(1, access::digest_of_key(known));
+        const auto found = co_await store.find_keys(call, digests);
+        if (found.front() && !found.front()->revoked_at) co_return known;
+    }
+    auto made = co_await parts.keys.make(call, project.id, "dev", {"*"});
+    if (!made) throw CommandError(made.error().detail());
+    co_return std::move(made->text);
+}
+
+std::string without_line_end(std::string text) {
+    while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
+    return text;
+}
+
+}  // namespace
+
+Dev::Dev(DevOptions options)
+    : options_(std::move(options)),
+      folder_(DataFolder::open(options_.data)),
+      postgres_(folder_),
+      redis_(folder_) {}
+
+Config Dev::make_config() const {
+    Config config;
+    config.postgres.conninfo = runtime::Secret(postgres_.conninfo());
+    config.redis.address = redis_.address();
+    config.process.cores = options_.cores;
+    config.http.port = options_.port ? *options_.port
+                                     : find_free_port(config.http.addresses, config.http.port);
+    return config;
+}
+
+void Dev::migrate(const Config& config) const {
+    const auto map = map_of(config);
+    const auto files = all_migrations();
+    const auto migrated = storage::migrate(map.nodes(), files);
+    if (!migrated) throw CommandError(migrated.error().detail());
+}
+
+void Dev::start() {
+    const auto began = std::chrono::steady_clock::now();
+    std::error_code ignored;
+    std::filesystem::remove(folder_.run_file(), ignored);
+    postgres_.start();
+    redis_.start();
+    start_instance();
+    ensure_key();
+    write_state();
+    announce(std::chrono::duration_cast<std::chrono::milliseconds>(
+        std::chrono::steady_clock::now() - began));
+}
+
+void Dev::start_instance() {
+    const auto config = make_config();
+    migrate(config);
+    instance_ = std::make_unique<Instance>(config);
+    instance_->start();
+}
+
+void Dev::ensure_key() {
+    auto known = without_line_end(read_file(folder_.key_file()).value_or(""));
+    auto& core = instance_->first_core();
+    state_.key = boost::asio::co_spawn(
+                     core.io(),
+                     find_or_make_key(instance_->parts(core), core, known, state_.project),
+                     boost::asio::use_future)
+                     .get();
+    if (state_.key != known) write_file(folder_.key_file(), state_.key + "\n");
+}
+
+void Dev::write_state() const {
+    auto state = state_;
+    state.pid = getpid();
+    state.url = instance_->url();
+    state.data = folder_.path().string();
+    state.postgres = postgres_.conninfo();
+    state.redis = redis_.address();
+    write_file(folder_.run_file(), runtime::to_json(state) + "\n");
+    if (options_.ready_file.empty()) return;
+    write_file(options_.ready_file,
+               fmt::format("{{\"url\":\"{}\",\"key\":\"{}\"}}\n", state.url, state.key));
+}
+
+void Dev::announce(std::chrono::milliseconds took) const {
+    const auto url = instance_->url();
+    const auto elsewhere = folder_.engines() == folder_.path()
+                               ? std::string()
+                               : fmt::format(" (engines: {})", folder_.engines().string());
+    print(fmt::format(
+        "Tenon is ready after {:.1f} s: {}   API: {}/docs\n"
+        "data  {}{}, kept until you delete it\n"
+        "stop  Ctrl-C      wipe  stop, then rm -r {}\n"
+        "\n"
+        "export TENON_URL={} TENON_KEY={}\n"
+        "curl -s $TENON_URL/v1/links -H \"Authorization: Bearer $TENON_KEY\" -H 'Content-Type: "
+        "application/json' -d '{{\"url\": \"https://example.com/\", \"alias\": \"first\"}}'\n"
+        "curl -si $TENON_URL/first\n"
+        "curl -s $TENON_URL/v1/links -H \"Authorization: Bearer $TENON_KEY\"\n",
+        static_cast<double>(took.count()) / 1000, url, url, folder_.path().string(), elsewhere,
+        folder_.path().string(), url, state_.key));
+}
+
+void Dev::restart_ended_engines() {
+    if (postgres_.has_ended()) {
+        runtime::log(runtime::Level::warning, "the private PostgreSQL ended and is started again",
+                     {{"how", postgres_.how_it_ended()}});
+        postgres_.start();
+    }
+    if (redis_.has_ended()) {
+        runtime::log(runtime::Level::warning, "the private Redis ended and is started again",
+                     {{"how", redis_.how_it_ended()}});
+        redis_.start();
+    }
+}
+
+void Dev::watch(const StopEvent& stop) {
+    while (true) {
+        const std::array engines{postgres_.descriptor(), redis_.descriptor()};
+        if (stop.wait_or(engines, std::chrono::minutes(1))) return;
+        restart_ended_engines();
+    }
+}
+
+bool Dev::stop() {
+    std::error_code ignored;
+    std::filesystem::remove(folder_.run_file(), ignored);
+    const auto late = instance_ ? instance_->stop() : std::vector<std::string>{};
+    for (const auto& name : late) {
+        runtime::log(runtime::Level::warning, "did not end in time", {{"what", name}});
+    }
+    instance_.reset();
+    redis_.stop(engine_stop_limit);
+    postgres_.stop(engine_stop_limit);
+    return late.empty();
+}
+
+ExitCode run_dev(const DevOptions& options) {
+    runtime::LogOptions logging{.level = runtime::Level::warning};
+    for (const auto level : {runtime::Level::debug, runtime::Level::info, runtime::Level::warning,
+                             runtime::Level::error}) {
+        if (runtime::name_of(level) == options.log_level) logging.level = level;
+    }
+    runtime::start_logging(logging);
+    StopEvent stop;
+    Dev dev(options);
+    dev.start();
+    dev.watch(stop);
+    const bool clean = dev.stop();
+    runtime::stop_logging();
+    return clean ? ExitCode::ok : ExitCode::failed;
+}
+
+}  // namespace tenon::app

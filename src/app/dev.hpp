@@ -1,0 +1,48 @@
+// `tenon dev`: everything on this machine, until Ctrl-C.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include "app/commands.hpp"
+#include "app/data_folder.hpp"
+#include "app/engines.hpp"
+#include "app/instance.hpp"
+#include "app/run_state.hpp"
+#include "app/stop_event.hpp"
+
+namespace tenon::app {
+
+/// A private PostgreSQL and Redis, and the server on them.
+///
+/// Shape:   start() ends what an earlier run left, starts everything and writes who can be reached
+///          where; watch() restarts an engine that ended, until a signal; stop() ends all in order.
+/// Threads: the main thread; the engines' lives hang on it.
+class Dev {
+public:
+    explicit Dev(DevOptions options);
+
+    void start();
+    void watch(const StopEvent& stop);
+    /// False when something did not end in time.
+    bool stop();
+
+private:
+    [[nodiscard]] Config make_config() const;
+    void migrate(const Config& config) const;
+    void start_instance();
+    void ensure_key();
+    void announce(std::chrono::milliseconds took) const;
+    void write_state() const;
+    void restart_ended_engines();
+
+    DevOptions options_;
+    DataFolder folder_;
+    PrivatePostgres postgres_;
+    PrivateRedis redis_;
+    std::unique_ptr<Instance> instance_;
+    RunState state_;
+};
+
+}  // namespace tenon::app

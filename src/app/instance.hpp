@@ -1,0 +1,94 @@
+// A running server: every part of every core, wired.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "access/keys.hpp"
+#include "app/config.hpp"
+#include "base/clock.hpp"
+#include "http/server.hpp"
+#include "redis/client.hpp"
+#include "runtime/core.hpp"
+#include "runtime/supervisor.hpp"
+#include "services/links/links.hpp"
+#include "storage/database.hpp"
+#include "storage/map.hpp"
+#include "storage/migration.hpp"
+
+namespace tenon::app {
+
+/// The migrations of all rooms, in the order of rooms.
+[[nodiscard]] std::vector<storage::Migration> all_migrations();
+/// The map of the configured node.
+[[nodiscard]] storage::Map map_of(const Config& config);
+[[nodiscard]] postgres::PoolOptions pool_options(const Config& config);
+
+/// What lives on one core; made and ended on its thread.
+struct CoreParts {
+    CoreParts(runtime::Core& core, const Config& config, std::shared_ptr<const storage::Map> map,
+              access::KeyCache& keys);
+
+    storage::Database database;
+    redis::Client redis;
+    access::Keys keys;
+    std::unique_ptr<links::Links> links;  ///< once the bijection's key is known
+    runtime::Supervisor jobs;
+};
+
+/// The server of one process.
+///
+/// Shape:   start() returns when requests are served; stop() drains and returns when all has ended.
+/// Expects: a migrated schema (start checks it); created, started and stopped on the main thread.
+/// Errors:  start throws CommandError with one sentence: schema, port, PostgreSQL away.
+class Instance {
+public:
+    explicit Instance(Config config);
+    ~Instance();
+
+    void start();
+    /// Within Config::process.shutdown_bound. Returns what did not end in time.
+    std::vector<std::string> stop();
+
+    /// Where the server answers, such as http://127.0.0.1:8080.
+    [[nodiscard]] std::string url() const;
+    [[nodiscard]] runtime::Core& first_core() { return cores_[0]; }
+    [[nodiscard]] CoreParts& parts(const runtime::Core& core) { return *parts_[core.index()]; }
+
+private:
+    class CoreKeys;
+
+    void check_schema() const;
+    void make_parts();
+    void prepare_links();
+    void make_links(const base::BijectionKey& bijection, const base::SealKey& seal,
+                    std::shared_ptr<const links::DomainSet> domains);
+    void add_routes();
+    void start_jobs();
+    std::string short_url_base() const;
+    boost::asio::awaitable<void> keep_key_uses(runtime::Call& call);
+    boost::asio::awaitable<void> keep_domains(runtime::Call& call);
+    boost::asio::awaitable<std::shared_ptr<const links::DomainSet>> load_domains(
+        runtime::Call& call);
+    boost::asio::awaitable<std::vector<std::string>> close_core(runtime::Core& core,
+                                                                std::chrono::milliseconds limit);
+    static boost::asio::awaitable<void> close_parts(runtime::Call& call, CoreParts& parts);
+
+    const Config config_;
+    base::SystemClock clock_;
+    runtime::Cores cores_;
+    std::shared_ptr<const storage::Map> map_;
+    access::KeyCache key_cache_;
+    std::vector<std::unique_ptr<CoreParts>> parts_;  // by core
+    std::unique_ptr<links::Shared> links_;
+    std::unique_ptr<CoreKeys> authenticator_;
+    http::Router router_;
+    std::unique_ptr<http::Server> server_;
+    std::atomic<bool> draining_{false};
+    bool running_ = false;
+};
+
+}  // namespace tenon::app

@@ -1,0 +1,42 @@
+#include <cstdlib>
+
+#include "app/commands.hpp"
+#include "app/run_state.hpp"
+
+namespace tenon::app {
+
+base::Result<runtime::LoadedConfig<Config>> load(const Sources& sources) {
+    runtime::ConfigSources from{.file = std::nullopt,
+                                .environment = runtime::tenon_environment(),
+                                .flags = sources.flags};
+    std::erase_if(from.environment,
+                  [](const auto& variable) { return variable.first == "TENON_CONFIG"; });
+    std::string path = sources.config_file;
+    if (const char* named = std::getenv("TENON_CONFIG"); path.empty() && named != nullptr) {
+        path = named;
+    }
+    if (!path.empty()) {
+        auto file = runtime::read_config_file(path);
+        if (!file) return base::fail(std::move(file.error()));
+        from.file = std::move(*file);
+    }
+    return runtime::load_config<Config>(from);
+}
+
+base::Result<Config> load_for_tools(const Sources& sources) {
+    auto loaded = load(sources);
+    if (!loaded) return base::fail(std::move(loaded.error()));
+    auto config = std::move(loaded->values);
+    bool named = false;
+    for (const auto& state : loaded->states) {
+        named = named || (state.option->path == "postgres.conninfo" && state.origin != "default");
+    }
+    if (named && !sources.data_given) return config;
+    if (const auto running = find_running(sources.data)) {
+        config.postgres.conninfo = runtime::Secret(running->postgres);
+        config.redis.address = running->redis;
+    }
+    return config;
+}
+
+}  // namespace tenon::app

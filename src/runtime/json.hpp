@@ -22,6 +22,8 @@ namespace tenon::runtime {
 template <class T>
 [[nodiscard]] std::string to_json(const T& value) {
     std::string out;
+    // Most answers fit; growing from nothing would move each of them five times.
+    out.reserve(256);
     append_json(out, value);
     return out;
 }

@@ -86,12 +86,13 @@ std::unique_ptr<State>& state() {
 std::atomic<Level> level_in_force{Level::info};
 
 void append_json_value(std::string& out, const Field& field) {
-    if (names_secret(field.key())) return append_json_string(out, secret_mask);
     std::visit(
         [&](const auto& value) {
             using T = std::decay_t<decltype(value)>;
             if constexpr (std::is_same_v<T, std::string_view>) {
-                append_json_string(out, mask_secrets(value));
+                // Numbers are counts, such as those of a limit's tokens.
+                append_json_string(out,
+                                   names_secret(field.key()) ? secret_mask : mask_secrets(value));
             } else if constexpr (std::is_same_v<T, double>) {
                 // JSON has no NaN and no infinity.
                 out += std::isfinite(value) ? fmt::format("{}", value) : "null";

@@ -61,8 +61,8 @@ using Fields = std::initializer_list<Field>;
 /// Writes one line, if `level` is at least the level in force.
 ///
 /// Shape:   `message` is one sentence without values in it; values are fields. Control characters
-///          are escaped, so no value can forge a line. Texts that look like secrets and fields
-///          whose name says so (names_secret) are masked.
+///          are escaped, so no value can forge a line. Texts that look like secrets and texts of
+///          fields whose name says so (names_secret) are masked.
 /// Threads: any. Before start_logging: at once, at level info.
 /// Cost:    one comparison when the level is off; else the line is built here and queued. A full
 ///          queue drops the oldest line and counts it (log_lines_dropped).

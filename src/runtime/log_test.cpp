@@ -95,6 +95,11 @@ TEST(Log, SecretsAreMaskedWhereverTheyStand) {
     EXPECT_NE(text.find("@host/db"), std::string::npos) << text;
 }
 
+TEST(Log, CountsOfTokensAreNoSecrets) {
+    EXPECT_EQ(format_human_line(line_of("x", {{"tokens", 5}, {"token", "abc"}}), false),
+              R"(12:00:00.123 warning x tokens=5 token="********")");
+}
+
 TEST(Log, LinesBelowTheLevelAreNotWritten) {
     const Capture capture;
     start_logging({Level::warning, LogForm::json, false, 16, capture.stream()});

@@ -35,6 +35,9 @@ Desk::Desk(runtime::Core& on, const Dispatcher& dispatch, const ServerOptions& g
       limits(bounds),
       connections_open(open),
       buffers(std::max<std::size_t>(bounds.header_bytes_max, 16 * 1024) + 4096),
+      refused(runtime::metrics().counter(
+          {.name = "tenon_http_refused_total",
+           .help = "Requests refused for their form, their size or their slowness."})),
       poller(on.io()),
       tasks(on.io()) {}
 
@@ -176,6 +179,7 @@ void Connection::finish_response(const Response& response) {
 }
 
 void Connection::refuse(const Refusal& refusal) {
+    desk_.refused.add();
     desk_.scratch.clear();
     answer_refusal(desk_.core, refusal, desk_.scratch);
     append(desk_.scratch, {.head_only = false, .keep_alive = false, .http_1_0 = false});

@@ -17,6 +17,7 @@
 #include "http/response_text.hpp"
 #include "http/server.hpp"
 #include "runtime/core.hpp"
+#include "runtime/metrics.hpp"
 #include "runtime/task_group.hpp"
 
 namespace tenon::http {
@@ -67,8 +68,9 @@ struct Desk {
     DateLine date_line;
     std::string_view date;
     Instant now;
-    Response scratch;       ///< for answers that need no waiting
-    std::string spare_out;  ///< warm memory for what is written next
+    Response scratch;          ///< for answers that need no waiting
+    std::string spare_out;     ///< warm memory for what is written next
+    runtime::Counter refused;  ///< requests that never became one
     bool draining = false;
     Waiters waiters;
     Poller poller;

@@ -58,10 +58,12 @@ void answer_failure(Exchange& exchange, const std::exception_ptr& failure) {
     answer_error(exchange, error);
 }
 
-void count(const Route& route, const Response& response) {
+void count(const Route& route, const Response& response,
+           std::chrono::steady_clock::time_point began) {
     const auto hundred = static_cast<std::size_t>(response.status() / 100);
     const auto& requests = route.endpoint->metrics.requests;
     if (hundred < requests.size()) requests[hundred].add();
+    route.endpoint->metrics.durations.observe(std::chrono::steady_clock::now() - began);
 }
 
 void answer_problem_at_once(runtime::Core& core, const base::Error& error, Response& response) {
@@ -142,6 +144,7 @@ bool Dispatcher::fall_back_at_once(runtime::Core& core, const Request& request, 
                                    const Route& route) const {
     const InlineHandler& at_once = router_.fallback_at_once();
     if (!at_once) return false;
+    const auto began = std::chrono::steady_clock::now();
     try {
         if (!at_once(core, request, response)) return false;
     } catch (...) {
@@ -149,7 +152,7 @@ bool Dispatcher::fall_back_at_once(runtime::Core& core, const Request& request, 
         Exchange exchange{call, request, response, route};
         answer_failure(exchange, std::current_exception());
     }
-    count(route, response);
+    count(route, response, began);
     return true;
 }
 
@@ -171,8 +174,7 @@ boost::asio::awaitable<void> Dispatcher::answer(runtime::Core& core, const Reque
     }
     if (failure) answer_failure(exchange, failure);
     response.add_header(request_id_header, format_trace_id(call.trace));
-    count(route, response);
-    route.endpoint->metrics.durations.observe(std::chrono::steady_clock::now() - began);
+    count(route, response, began);
 }
 
 boost::asio::awaitable<void> Dispatcher::run(Exchange& exchange) const {

@@ -1,5 +1,6 @@
 #include "http/head.hpp"
 
+#include <algorithm>
 #include <boost/beast/http/basic_parser.hpp>
 #include <boost/beast/http/error.hpp>
 #include <cstring>

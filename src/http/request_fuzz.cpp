@@ -1,4 +1,5 @@
 // Arbitrary bytes in arbitrary slices: the same requests and the same refusal as in one piece.
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <string>

@@ -81,7 +81,11 @@ RequestStream::Event RequestStream::next() {
 
 // RFC 9112 section 2.2: empty lines before a request line are skipped.
 void RequestStream::skip_empty_lines() {
-    while (end_ - begin_ >= 2 && *at(begin_) == '\r' && *at(begin_ + 1) == '\n') begin_ += 2;
+    while (end_ - begin_ >= 2 && *at(begin_) == '\r' && *at(begin_ + 1) == '\n') {
+        begin_ += 2;
+        // It may have looked at the CR already, when that was all there was.
+        scanner_.reset();
+    }
 }
 
 RequestStream::Event RequestStream::begin_body() {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -69,6 +70,13 @@ TEST(RequestStream, GivesTheSameRequestsWhateverTheSlices) {
     for (std::size_t slice = 1; slice < 64; ++slice) {
         EXPECT_EQ(feed(several, slice, limits), whole) << slice;
     }
+}
+
+TEST(RequestStream, AnEmptyLineInTwoPiecesHidesNothing) {
+    const Limits limits;
+    const std::string bytes = "\r\n\nGET /a HTTP/1.1\r\nHost: h\r\n\r\n";
+    EXPECT_EQ(feed(bytes, bytes.size(), limits).refusal, &errors::malformed);
+    EXPECT_EQ(feed(bytes, 1, limits).refusal, &errors::malformed);
 }
 
 TEST(RequestStream, GrowsForBodiesWithoutLosingItsViews) {

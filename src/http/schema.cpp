@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/core/demangle.hpp>
 
 #include "runtime/json_text.hpp"

@@ -10,6 +10,7 @@
 #include "http/listener.hpp"
 #include "http/worker.hpp"
 #include "runtime/log.hpp"
+#include "runtime/metrics.hpp"
 
 namespace tenon::http {
 
@@ -76,6 +77,9 @@ struct Server::State {
     std::vector<std::unique_ptr<Worker>> workers;
     std::uint16_t port = 0;
     bool started = false;
+    runtime::Reading open_reading = runtime::metrics().reading(
+        {.name = "tenon_http_connections", .help = "Open connections of clients."},
+        [this] { return static_cast<double>(connections_open.load()); });
 };
 
 Server::Server(runtime::Cores& cores, const Router& router, Authenticator& authenticator,

@@ -104,11 +104,11 @@ TEST(BlockingThread, SurvivesAPostedJobThatThrows) {
 }
 
 TEST(BlockingThread, ServesManyCoresAtOnce) {
+    TestCore test;
     const base::SystemClock clock;
     BlockingThread thread({.queue_max = 10'000});
     Cores cores(3, clock);
     cores.start();
-    TestCore test;
     const auto sum = [](BlockingThread& blocking, Core& core) -> asio::awaitable<int> {
         int total = 0;
         for (int round = 0; round < 100; ++round) {
@@ -128,6 +128,7 @@ TEST(BlockingThread, ServesManyCoresAtOnce) {
     test.run(group.join());
     EXPECT_EQ(totals, (std::array<int, 3>{4950, 4950, 4950}));
     thread.stop();
+    cores.stop();
 }
 
 }  // namespace

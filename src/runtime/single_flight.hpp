@@ -31,8 +31,7 @@ struct FlightOptions {
 ///
 /// Shape:   who comes after a load has ended, or after invalidate(), starts a new one. A load that
 ///          was invalidated still answers those who asked before, but its value is not stored.
-/// Expects: Value is copyable and default constructible; the owner awaits close() before
-///          destruction.
+/// Expects: Value is copyable; the owner awaits close() before destruction.
 /// Threads: its core only.
 /// Cancel:  a waiter leaves by its own deadline or cancellation, and the load goes on.
 /// Errors:  the load's own exception to every waiter; DeadlineExceeded by the waiter's own deadline

@@ -102,34 +102,41 @@ struct Joined {
     }
 };
 
-/// Spawns `work` on `executor` with a Joined as its owner; `then` gets it when `work` has ended.
+/// Runs `work` and keeps its outcome in `joined`.
+///
+/// The exception is caught here and not by co_spawn, which would hold on to it in the frame of its
+/// own thread while another thread already reads it.
+template <class T>
+boost::asio::awaitable<void> keep_outcome(boost::asio::awaitable<T> work, Joined<T>& joined) {
+    try {
+        if constexpr (std::is_void_v<T>) {
+            co_await std::move(work);
+        } else {
+            joined.value.emplace(co_await std::move(work));
+        }
+    } catch (...) {
+        joined.failure = std::current_exception();
+    }
+}
+
+/// Spawns `work` on `executor` with `joined` as its owner; `then` gets it when `work` has ended.
 template <class T, class Executor, class Then>
 void spawn_joined(const Executor& executor, boost::asio::awaitable<T> work,
                   std::shared_ptr<Joined<T>> joined, Then then) {
     auto slot = joined->signal.slot();
-    if constexpr (std::is_void_v<T>) {
-        auto ended = [joined = std::move(joined), then](std::exception_ptr failure) mutable {
-            joined->failure = std::move(failure);
-            then(std::move(joined));
-        };
-        boost::asio::co_spawn(executor, std::move(work),
-                              boost::asio::bind_cancellation_slot(slot, std::move(ended)));
-    } else {
-        auto ended = [joined = std::move(joined), then](std::exception_ptr failure,
-                                                        T value) mutable {
-            joined->failure = std::move(failure);
-            if (!joined->failure) joined->value.emplace(std::move(value));
-            then(std::move(joined));
-        };
-        boost::asio::co_spawn(executor, std::move(work),
-                              boost::asio::bind_cancellation_slot(slot, std::move(ended)));
-    }
+    auto kept = keep_outcome(std::move(work), *joined);
+    auto ended = [joined = std::move(joined), then](std::exception_ptr unstarted) mutable {
+        if (unstarted) joined->failure = std::move(unstarted);
+        then(std::move(joined));
+    };
+    boost::asio::co_spawn(executor, std::move(kept),
+                          boost::asio::bind_cancellation_slot(slot, std::move(ended)));
 }
 
 /// Runs `work` on `core` and gives its result here, on the caller's core.
 ///
 /// Expects: both cores loop until it returns; `work` touches nothing that belongs to the caller's
-///          core. T is default constructible.
+///          core.
 /// Cost:    two hops between threads.
 /// Cancel:  is passed on to `work`; returns only when `work` has ended.
 /// Errors:  what `work` throws.
@@ -162,7 +169,6 @@ boost::asio::awaitable<T> on_core(Core& core, boost::asio::awaitable<T> work) {
 
 /// Runs `work` here, and cancels it when `deadline` passes.
 ///
-/// Expects: T is default constructible.
 /// Cancel:  is passed on to `work`; returns only when `work` has ended.
 /// Errors:  DeadlineExceeded when `work` was cancelled by the deadline; else what `work` throws.
 template <class T>

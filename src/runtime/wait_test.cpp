@@ -147,12 +147,12 @@ TEST(Until, PassesCancellationOn) {
     EXPECT_TRUE(failure && is_cancellation(failure));
 }
 
-/// Two cores with threads, and the test's own in the third place.
+/// The test's own core and two with threads, which end first: they post to the test's.
 struct Pair {
     Pair() { cores.start(); }
+    TestCore test;
     base::SystemClock clock;
     Cores cores{2, clock};
-    TestCore test;
 };
 
 asio::awaitable<std::thread::id> tell_thread() {

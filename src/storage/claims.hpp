@@ -75,6 +75,7 @@ struct ClaimColumns {
     std::vector<base::Digest> fingerprints;
     std::vector<std::string> answers;
 };
+/// The same rows, in their order, as columns.
 [[nodiscard]] ClaimColumns columns_of(std::span<const ClaimRow> rows);
 
 /// Reads the claim of a key; nullopt when there is none, which after a lost INSERT means that it

@@ -11,6 +11,7 @@
 
 namespace tenon::storage {
 
+/// How long claims are kept and how gently they are deleted.
 struct ReapOptions {
     /// How long a settled claim is kept; longer than any client repeats. At least a minute.
     std::chrono::seconds retention = std::chrono::hours(24);

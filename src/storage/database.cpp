@@ -61,6 +61,9 @@ Passage make_passage(const Map& map, std::span<const base::Bucket> buckets) {
 }  // namespace
 
 struct Database::State {
+    State(runtime::Core& own_core, std::shared_ptr<const Map> own_map)
+        : core(own_core), map(std::move(own_map)) {}
+
     runtime::Core& core;
     std::shared_ptr<const Map> map;
     std::vector<std::unique_ptr<Pool>> pools;
@@ -107,7 +110,7 @@ struct Database::State {
 
 Database::Database(runtime::Core& core, std::shared_ptr<const Map> map,
                    const postgres::PoolOptions& pool)
-    : state_(new State{.core = core, .map = std::move(map), .pools = {}}) {
+    : state_(std::make_unique<State>(core, std::move(map))) {
     for (const Map::NodeSpec& node : state_->map->nodes()) {
         postgres::PoolOptions options = pool;
         options.conninfo = node.conninfo;

@@ -24,6 +24,9 @@ inline constexpr ErrorType migration_failed{"storage.migration_failed", Kind::un
                                             "A migration could not be applied", true};
 inline constexpr ErrorType migration_busy{"storage.migration_busy", Kind::unavailable,
                                           "Another program is migrating this node", true};
+inline constexpr ErrorType lock_table_small{
+    "storage.lock_table_small", Kind::unavailable,
+    "The lock table does not hold the locks of all writes at once"};
 inline constexpr ErrorType catalogs_differ{"storage.catalogs_differ", Kind::conflict,
                                            "The nodes do not have the same schema"};
 

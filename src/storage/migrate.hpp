@@ -23,6 +23,7 @@ struct AppliedMigration {
     int attempts = 1;
 };
 
+/// How patient a migrator is.
 struct MigrateOptions {
     /// How long a statement waits for a lock while others wait behind it; bounded by patience, not
     /// by need: after it the file is rolled back and tried again.

@@ -24,7 +24,8 @@ DECLARE
 BEGIN
     FOR piece IN 0 .. 15 LOOP
         low := space * 1024 + piece * 64;
-        part := format('%I.%I', home, format('%s_s%s_%s', family, space, lpad(piece::text, 2, '0')));
+        part := format('%I.%I', home,
+                       format('%s_s%s_%s', family, space, lpad(piece::text, 2, '0')));
         CONTINUE WHEN to_regclass(part) IS NOT NULL;
         EXECUTE format('CREATE TABLE %s (LIKE %s INCLUDING ALL)', part, parent);
         EXECUTE format('ALTER TABLE %s ATTACH PARTITION %s FOR VALUES FROM (%s) TO (%s)',

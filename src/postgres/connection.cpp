@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <boost/asio/error.hpp>
 #include <boost/asio/experimental/awaitable_operators.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/this_coro.hpp>
@@ -22,6 +23,7 @@ namespace {
 // What is given to libpq before it must have reached the socket: memory stays in the callers'
 // hands.
 constexpr std::size_t unflushed_bytes_max = 256 * 1024;
+constexpr const char* closed_here = "it was closed on this side";
 
 std::array<char, 32> name_of(std::uint32_t statement, std::uint32_t generation) {
     std::array<char, 32> name{};
@@ -42,7 +44,7 @@ asio::awaitable<void> Connection::run() {
     try {
         co_await (read_loop() && write_loop());
     } catch (const boost::system::system_error&) {
-        lose("it was closed on this side");  // cancelled
+        lose(closed_here);  // cancelled
         throw;
     }
     lose("its loop ended");
@@ -67,6 +69,10 @@ void Connection::lose(const std::string& why) {
     fresh_.clear();
 }
 
+std::shared_ptr<PGcancel> Connection::cancel_request() const {
+    return {lost_ ? nullptr : PQgetCancel(link_.get()), &PQfreeCancel};
+}
+
 asio::awaitable<void> Connection::read_loop() {
     while (!lost_) {
         boost::system::error_code stopped;
@@ -74,7 +80,7 @@ asio::awaitable<void> Connection::read_loop() {
                                            asio::redirect_error(asio::use_awaitable, stopped));
         if (lost_) break;
         if (stopped) {
-            lose(stopped.message());
+            lose(stopped == asio::error::operation_aborted ? closed_here : stopped.message());
             break;
         }
         const bool alive = PQconsumeInput(link_.get()) == 1;
@@ -110,7 +116,7 @@ asio::awaitable<void> Connection::wait_for_work() {
     co_await work_.async_wait(asio::redirect_error(asio::use_awaitable, woken));
     // Woken in the same way by submit() and by cancellation: only the latter leaves nothing to do.
     const auto state = co_await asio::this_coro::cancellation_state;
-    if (state.cancelled() != asio::cancellation_type::none) lose("it was closed on this side");
+    if (state.cancelled() != asio::cancellation_type::none) lose(closed_here);
 }
 
 void Connection::write_some() {
@@ -118,7 +124,10 @@ void Connection::write_some() {
     while (!lost_ && !fresh_.empty() && bytes < unflushed_bytes_max) {
         const std::shared_ptr<Exchange> exchange = std::move(fresh_.front());
         fresh_.pop_front();
-        if (exchange->is_abandoned()) continue;
+        if (exchange->is_abandoned()) {
+            exchange->lose(false, "nobody waited for the statement any more");
+            continue;
+        }
         for (const Query& query : exchange->queries()) bytes += query.parameters.bytes_total() + 64;
         sent_.push_back(exchange);
         write(exchange);

@@ -36,6 +36,9 @@ public:
     /// Ends the connection; `why` is what the callers hear.
     void lose(const std::string& why);
 
+    /// What asks the server to end the statement that runs now; null after a loss.
+    [[nodiscard]] std::shared_ptr<PGcancel> cancel_request() const;
+
     [[nodiscard]] bool is_lost() const { return lost_; }
     /// Empty while it is not lost.
     [[nodiscard]] const std::string& why_lost() const { return why_lost_; }

@@ -1,21 +1,22 @@
 #include "postgres/exclusives.hpp"
 
 #include <algorithm>
-#include <boost/asio/experimental/awaitable_operators.hpp>
+#include <array>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include "postgres/failure.hpp"
 #include "runtime/failure.hpp"
 
 namespace tenon::postgres {
 
 namespace asio = boost::asio;
-using asio::experimental::awaitable_operators::operator||;
 
 namespace {
 
 // How long a connection may take to give up its transaction before it is closed instead.
 constexpr std::chrono::seconds rollback_grace{1};
+constexpr std::chrono::seconds cancel_grace{2};
 
 /// Counts an open connection back unless it came to be.
 class Opening {
@@ -42,7 +43,7 @@ Exclusives::Exclusives(runtime::Core& core, const Startup& startup, Statements& 
       callers_(callers),
       tasks_(tasks),
       bounds_(bounds),
-      all_back_(core.io(), asio::steady_timer::time_point::max()) {}
+      all_back_(core.io()) {}
 
 asio::awaitable<std::shared_ptr<Connection>> Exclusives::acquire(runtime::Call& call) {
     for (;;) {
@@ -67,13 +68,22 @@ void Exclusives::recover(std::shared_ptr<Connection> connection) {
     tasks_.spawn("postgres rollback", roll_back(std::move(connection)));
 }
 
+void Exclusives::interrupt(std::shared_ptr<Connection> connection,
+                           std::shared_ptr<Exchange> running, bool cancel) {
+    if (connection->is_lost()) return;
+    tasks_.spawn("postgres cancel",
+                 end_statement(std::move(connection), std::move(running), cancel));
+}
+
 asio::awaitable<void> Exclusives::returned(runtime::Deadline deadline) {
-    asio::steady_timer timer(core_.io(), deadline);
-    while (lent() > 0 && std::chrono::steady_clock::now() < deadline) {
-        boost::system::error_code woken;
-        co_await (all_back_.async_wait(asio::redirect_error(asio::use_awaitable, woken)) ||
-                  timer.async_wait(asio::use_awaitable));
+    while (lent() > 0) {
+        all_back_.reset();
+        co_await all_back_.wait(deadline);
     }
+}
+
+void Exclusives::stop() {
+    if (own_blocking_) own_blocking_->stop();
 }
 
 asio::awaitable<std::shared_ptr<Connection>> Exclusives::open(runtime::Call& call) {
@@ -134,6 +144,43 @@ asio::awaitable<void> Exclusives::roll_back(std::shared_ptr<Connection> connecti
     release(std::move(connection));
 }
 
+asio::awaitable<void> Exclusives::end_statement(std::shared_ptr<Connection> connection,
+                                                std::shared_ptr<Exchange> running, bool cancel) {
+    runtime::Call call = core_.make_call(cancel_grace);
+    bool clean = !cancel;
+    try {
+        if (cancel) co_await send_cancel(*connection, call);
+        (void)co_await running->results(call.deadline);
+    } catch (const QueryFailed& failed) {
+        clean = clean || failed.is("57014");
+    } catch (const runtime::Failure& failure) {
+        connection->lose(failure.what());
+    }
+    // A cancel request that did not end the statement may still be under way, and would hit the
+    // next one on this backend.
+    if (!clean) connection->lose("a cancelled transaction did not end as asked");
+    co_await roll_back(std::move(connection));
+}
+
+asio::awaitable<void> Exclusives::send_cancel(Connection& connection, runtime::Call& call) {
+    const std::shared_ptr<PGcancel> request = connection.cancel_request();
+    const std::string refused = co_await blocking().run<std::string>(call, [request] {
+        std::array<char, 256> why{};
+        const bool sent = PQcancel(request.get(), why.data(), static_cast<int>(why.size())) == 1;
+        return sent ? std::string() : std::string(why.data());
+    });
+    if (!refused.empty()) throw runtime::Unavailable(refused, std::chrono::seconds(1));
+}
+
+runtime::BlockingThread& Exclusives::blocking() {
+    if (bounds_.blocking) return *bounds_.blocking;
+    if (!own_blocking_) {
+        own_blocking_ = std::make_unique<runtime::BlockingThread>(
+            runtime::BlockingThread::Options{.name = "pg-cancel"});
+    }
+    return *own_blocking_;
+}
+
 std::shared_ptr<Connection> Exclusives::take_idle() {
     while (!idle_.empty()) {
         std::shared_ptr<Connection> connection = std::move(idle_.back());
@@ -153,7 +200,7 @@ void Exclusives::call_next(std::shared_ptr<Connection> connection) {
 }
 
 void Exclusives::note_returned() {
-    if (lent() == 0) all_back_.cancel();
+    if (lent() == 0) all_back_.set();
 }
 
 }  // namespace tenon::postgres

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <boost/asio/experimental/awaitable_operators.hpp>
-#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
 #include "base/rfc3339.hpp"
@@ -13,7 +13,6 @@
 namespace tenon::postgres {
 
 namespace asio = boost::asio;
-using asio::experimental::awaitable_operators::operator||;
 
 namespace {
 
@@ -29,7 +28,7 @@ Line::Line(runtime::Core& core, const Startup& startup, Statements& statements,
       statements_(statements),
       connect_timeout_(connect_timeout),
       backoff_({}, core.random()),
-      tried_first_(core.io(), asio::steady_timer::time_point::max()),
+      tried_(core.io()),
       why_("it was not tried yet"),
       down_since_(std::chrono::system_clock::now()) {}
 
@@ -52,23 +51,16 @@ asio::awaitable<void> Line::attempt() {
     } catch (const runtime::Unavailable& away) {
         note_down(away.what());
     }
-    tried_ = true;
-    tried_first_.cancel();
+    tried_.set();
     if (!connection_) co_return;
     ++ups_;
     why_.clear();
     const std::shared_ptr<Connection> connection = connection_;
     co_await connection->run();
     connection_.reset();
+    const auto state = co_await asio::this_coro::cancellation_state;
+    if (state.cancelled() != asio::cancellation_type::none) co_return;  // closed on purpose
     note_down("the connection to PostgreSQL was lost: " + connection->why_lost());
-}
-
-asio::awaitable<void> Line::first_attempt(runtime::Deadline deadline) {
-    if (tried_) co_return;
-    boost::system::error_code woken;
-    asio::steady_timer timer(core_.io(), deadline);
-    co_await (tried_first_.async_wait(asio::redirect_error(asio::use_awaitable, woken)) ||
-              timer.async_wait(asio::use_awaitable));
 }
 
 std::string Line::why_down() const {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <chrono>
 #include <memory>
 #include <string>
@@ -10,6 +9,7 @@
 #include "base/backoff.hpp"
 #include "postgres/connection.hpp"
 #include "runtime/core.hpp"
+#include "runtime/wait.hpp"
 
 namespace tenon::postgres {
 
@@ -23,11 +23,11 @@ public:
 
     /// Runs until cancelled.
     boost::asio::awaitable<void> keep_up();
-    /// Returns when the first attempt to connect has ended, or at the deadline.
-    boost::asio::awaitable<void> first_attempt(runtime::Deadline deadline);
+    /// Returns when the first attempt to connect has ended. Errors: DeadlineExceeded.
+    boost::asio::awaitable<void> first_attempt(runtime::Call& call) { return tried_.wait(call); }
 
     [[nodiscard]] bool is_up() const { return connection_ && !connection_->is_lost(); }
-    [[nodiscard]] bool was_tried() const { return tried_; }
+    [[nodiscard]] bool was_tried() const { return tried_.is_set(); }
     /// Since when it is down, and why; empty when it is up.
     [[nodiscard]] std::string why_down() const;
     /// How often it came up again after it had been lost.
@@ -45,11 +45,10 @@ private:
     std::chrono::milliseconds connect_timeout_;
     base::Backoff backoff_;
     std::shared_ptr<Connection> connection_;
-    boost::asio::steady_timer tried_first_;  ///< never expires; cancelled after the first attempt
+    runtime::Event tried_;  ///< set after the first attempt
     std::string why_;
     std::chrono::system_clock::time_point down_since_;
     std::uint64_t ups_ = 0;
-    bool tried_ = false;
 };
 
 }  // namespace tenon::postgres

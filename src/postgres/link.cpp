@@ -3,31 +3,19 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 
-#include <boost/asio/experimental/awaitable_operators.hpp>
-#include <boost/asio/redirect_error.hpp>
-#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/error.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <system_error>
 #include <vector>
 
 #include "runtime/failure.hpp"
+#include "runtime/wait.hpp"
 
 namespace tenon::postgres {
 
 namespace asio = boost::asio;
-using asio::experimental::awaitable_operators::operator||;
 
 namespace {
-
-/// False when the deadline came first.
-asio::awaitable<bool> wait_for(asio::posix::stream_descriptor& socket,
-                               asio::posix::descriptor_base::wait_type what,
-                               runtime::Deadline deadline) {
-    asio::steady_timer timer(socket.get_executor(), deadline);
-    const auto first = co_await (socket.async_wait(what, asio::use_awaitable) ||
-                                 timer.async_wait(asio::use_awaitable));
-    co_return first.index() == 0;
-}
 
 [[noreturn]] void refuse(const std::string& why) {
     throw runtime::Unavailable("no connection to PostgreSQL: " + why, std::chrono::seconds(1),
@@ -42,30 +30,31 @@ std::string on_one_line(std::string text) {
     return text;
 }
 
-/// Ends without an exception, so that a failure does not wait for the timer beside it.
-asio::awaitable<void> look_up(asio::io_context& io, const Startup& from, Startup& to,
-                              std::string& failure) {
-    try {
-        to = co_await from.resolved(io);
-        failure.clear();
-    } catch (const boost::system::system_error& unknown) {
-        failure = unknown.code().message();
-    }
-}
-
 }  // namespace
 
 asio::awaitable<Link> Link::open(asio::io_context& io, const Startup& startup,
                                  runtime::Deadline deadline) {
     Link link(io);
-    Startup resolved = startup;
-    std::string unknown = "its name was not looked up in time";
-    asio::steady_timer timer(io, deadline);
-    co_await (look_up(io, startup, resolved, unknown) || timer.async_wait(asio::use_awaitable));
-    if (!unknown.empty()) refuse(fmt::format("{} ({})", unknown, startup.target()));
-    link.start(resolved);
-    co_await link.shake_hands(deadline);
+    try {
+        co_await runtime::until(deadline, link.connect(io, startup));
+    } catch (const runtime::DeadlineExceeded&) {
+        refuse(fmt::format("{} did not answer in time", startup.target()));
+    }
     co_return link;
+}
+
+asio::awaitable<void> Link::connect(asio::io_context& io, const Startup& startup) {
+    Startup resolved = startup;
+    std::string unknown;
+    try {
+        resolved = co_await startup.resolved(io);
+    } catch (const boost::system::system_error& failure) {
+        if (failure.code() == asio::error::operation_aborted) throw;
+        unknown = failure.code().message();
+    }
+    if (!unknown.empty()) refuse(fmt::format("{} ({})", unknown, startup.target()));
+    start(resolved);
+    co_await shake_hands();
 }
 
 std::string Link::complaint() const {
@@ -92,7 +81,7 @@ void Link::start(const Startup& startup) {
     if (!connection_) throw std::bad_alloc();
 }
 
-asio::awaitable<void> Link::shake_hands(runtime::Deadline deadline) {
+asio::awaitable<void> Link::shake_hands() {
     auto next = PQstatus(connection_.get()) == CONNECTION_BAD ? PGRES_POLLING_FAILED
                                                               : PGRES_POLLING_WRITING;
     while (next != PGRES_POLLING_OK) {
@@ -101,8 +90,7 @@ asio::awaitable<void> Link::shake_hands(runtime::Deadline deadline) {
         watch();
         const auto what =
             next == PGRES_POLLING_READING ? Descriptor::wait_read : Descriptor::wait_write;
-        if (!co_await wait_for(socket_, what, deadline))
-            refuse("the server did not answer in time");
+        co_await socket_.async_wait(what, asio::use_awaitable);
         next = PQconnectPoll(connection_.get());
     }
     watch();

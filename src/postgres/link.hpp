@@ -42,7 +42,8 @@ private:
 
     explicit Link(boost::asio::io_context& io) : socket_(io) {}
     void start(const Startup& startup);
-    boost::asio::awaitable<void> shake_hands(runtime::Deadline deadline);
+    boost::asio::awaitable<void> connect(boost::asio::io_context& io, const Startup& startup);
+    boost::asio::awaitable<void> shake_hands();
     void watch();
 
     std::unique_ptr<PGconn, Finish> connection_;

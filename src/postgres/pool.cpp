@@ -8,6 +8,7 @@
 #include "postgres/pool_state.hpp"
 #include "postgres/script.hpp"
 #include "runtime/failure.hpp"
+#include "runtime/log.hpp"
 
 namespace tenon::postgres {
 
@@ -45,11 +46,12 @@ Pool::State::State(runtime::Core& of, PoolOptions with)
     for (std::size_t i = 0; i < options.multiplexed; ++i) {
         lines.push_back(std::make_unique<Line>(core, startup, statements, options.connect_timeout));
     }
-    exclusives = std::make_unique<Exclusives>(
-        core, startup, statements, callers, tasks,
-        Exclusives::Bounds{.connections_max = options.exclusive_max,
-                           .waiting_max = options.waiting_max,
-                           .connect_timeout = options.connect_timeout});
+    exclusives =
+        std::make_unique<Exclusives>(core, startup, statements, callers, tasks,
+                                     Exclusives::Bounds{.connections_max = options.exclusive_max,
+                                                        .waiting_max = options.waiting_max,
+                                                        .connect_timeout = options.connect_timeout,
+                                                        .blocking = options.blocking});
     for (const auto& line : lines) tasks.spawn("postgres connection", line->keep_up());
 }
 
@@ -63,7 +65,7 @@ asio::awaitable<std::vector<Rows>> Pool::State::run(runtime::Call& call,
     Line* line = least_loaded();
     // Only at the very start, when nobody knows yet whether the server is there.
     if (!line && !lines.front()->was_tried()) {
-        co_await lines.front()->first_attempt(call.deadline);
+        co_await lines.front()->first_attempt(call);
         line = least_loaded();
     }
     if (!line) {
@@ -108,7 +110,12 @@ void Pool::State::refuse_when_closing() const {
 }
 
 asio::awaitable<void> Pool::State::drain(runtime::Deadline deadline) {
-    co_await exclusives->returned(deadline);
+    try {
+        co_await exclusives->returned(deadline);
+    } catch (const runtime::DeadlineExceeded&) {
+        runtime::log(runtime::Level::warning, "Transactions were cut off while closing",
+                     {{"count", exclusives->lent()}});
+    }
     for (const auto& line : lines) {
         if (!line->is_up()) continue;
         // Results come in order, so a lone sync is answered when all before it is done.
@@ -162,6 +169,7 @@ asio::awaitable<void> Pool::close(runtime::Call& call) {
     co_await state->drain(call.deadline);
     state->tasks.cancel();
     co_await state->tasks.join();
+    state->exclusives->stop();
 }
 
 }  // namespace tenon::postgres

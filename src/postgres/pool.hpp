@@ -13,6 +13,10 @@
 #include "runtime/call.hpp"
 #include "runtime/core.hpp"
 
+namespace tenon::runtime {
+class BlockingThread;
+}
+
 namespace tenon::postgres {
 
 struct PoolOptions {
@@ -24,6 +28,8 @@ struct PoolOptions {
     std::chrono::milliseconds statement_timeout{5'000};  ///< set in the session (foundation 7)
     std::chrono::milliseconds lock_timeout{2'000};
     std::chrono::milliseconds idle_in_transaction_timeout{2'000};
+    /// Where cancel requests block; shared with others. Null: a thread of its own, at first need.
+    runtime::BlockingThread* blocking = nullptr;
 };
 
 /// An exclusive connection between BEGIN and COMMIT.

@@ -1,13 +1,14 @@
 #include "postgres/script.hpp"
 
 #include <boost/asio/experimental/awaitable_operators.hpp>
-#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <memory>
 
 #include "postgres/link.hpp"
 #include "postgres/result_error.hpp"
 #include "runtime/failure.hpp"
+#include "runtime/wait.hpp"
 
 namespace tenon::postgres {
 
@@ -23,14 +24,19 @@ void ignore_notice(void*, const PGresult*) {}
                                   link.complaint());
 }
 
+/// Ends without an exception, so that the other of two waits can end too.
+asio::awaitable<void> ready_for(Link& link, asio::posix::descriptor_base::wait_type what) {
+    boost::system::error_code stopped;
+    co_await link.socket().async_wait(what, asio::redirect_error(asio::use_awaitable, stopped));
+}
+
 /// Sends what libpq holds, reading meanwhile.
 asio::awaitable<void> flush(Link& link) {
     using asio::posix::descriptor_base;
     int unsent = PQflush(link.get());
     while (unsent == 1) {
-        const auto ready =
-            co_await (link.socket().async_wait(descriptor_base::wait_write, asio::use_awaitable) ||
-                      link.socket().async_wait(descriptor_base::wait_read, asio::use_awaitable));
+        const auto ready = co_await (ready_for(link, descriptor_base::wait_write) ||
+                                     ready_for(link, descriptor_base::wait_read));
         if (ready.index() == 1 && PQconsumeInput(link.get()) != 1) lose(link);
         unsent = PQflush(link.get());
     }
@@ -56,15 +62,9 @@ asio::awaitable<void> read_results(Link& link, const std::string& sql) {
     if (failure) std::rethrow_exception(failure);
 }
 
-/// Ends with what went wrong as a value, so that it does not wait for the timer beside it.
-asio::awaitable<std::exception_ptr> execute(Link& link, const std::string& sql) {
-    try {
-        co_await flush(link);
-        co_await read_results(link, sql);
-    } catch (const runtime::Failure&) {
-        co_return std::current_exception();
-    }
-    co_return nullptr;
+asio::awaitable<void> execute(Link& link, const std::string& sql) {
+    co_await flush(link);
+    co_await read_results(link, sql);
 }
 
 }  // namespace
@@ -74,10 +74,11 @@ asio::awaitable<void> run_script(asio::io_context& io, const Startup& startup,
     Link link = co_await Link::open(io, startup, deadline);
     PQsetNoticeReceiver(link.get(), &ignore_notice, nullptr);
     if (PQsendQuery(link.get(), sql.c_str()) != 1) lose(link);
-    asio::steady_timer timer(io, deadline);
-    const auto first = co_await (execute(link, sql) || timer.async_wait(asio::use_awaitable));
-    if (first.index() == 1) throw runtime::DeadlineExceeded("a script did not end in time");
-    if (const auto failure = std::get<0>(first)) std::rethrow_exception(failure);
+    try {
+        co_await runtime::until(deadline, execute(link, sql));
+    } catch (const runtime::DeadlineExceeded&) {
+        throw runtime::DeadlineExceeded("a script did not end before its deadline");
+    }
 }
 
 }  // namespace tenon::postgres

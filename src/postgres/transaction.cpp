@@ -10,7 +10,7 @@ namespace asio = boost::asio;
 
 struct Transaction::State {
     /// Where it stands. Until something was asked, nothing was sent either.
-    enum class Stage : std::uint8_t { fresh, open, broken, over };
+    enum class Stage : std::uint8_t { fresh, open, running, over };
 
     State(std::shared_ptr<Pool::State> of, std::shared_ptr<Connection> on)
         : pool(std::move(of)), connection(std::move(on)) {}
@@ -38,10 +38,8 @@ Transaction::State::~State() {
         case Stage::open:
             pool->exclusives->recover(std::move(connection));
             return;
-        case Stage::broken:
-            // A statement that still runs would hold a rollback up: the server sees the connection
-            // closed and ends both.
-            connection->lose("a transaction ran past its deadline");
+        case Stage::running:  // the loop ended under a statement
+            connection->lose("a transaction was given up");
     }
 }
 
@@ -51,13 +49,19 @@ asio::awaitable<std::vector<Rows>> Transaction::State::run(runtime::Deadline dea
     const auto exchange = std::make_shared<Exchange>(pool->callers, std::move(queries),
                                                      Exchange::Rules{writes, false});
     connection->submit(exchange);
-    stage = Stage::broken;  // until its results are there, also when this coroutine is cancelled
+    stage = Stage::running;
     try {
         std::vector<Rows> results = co_await exchange->results(deadline);
         stage = Stage::open;
         co_return results;
     } catch (...) {
-        if (exchange->is_done() && !connection->is_lost()) stage = Stage::open;
+        if (exchange->is_done()) {
+            stage = connection->is_lost() ? Stage::over : Stage::open;
+        } else {
+            // Past the deadline, or this coroutine was cancelled: the server is told now.
+            stage = Stage::over;
+            pool->exclusives->interrupt(std::move(connection), exchange, !writes);
+        }
         throw;
     }
 }

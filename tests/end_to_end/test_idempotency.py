@@ -1,10 +1,9 @@
 """The same Idempotency-Key gives the same answer, whatever happens in between."""
 
-import threading
 import unittest
 import uuid
 
-from tests.support.cases import ServerCase
+from tests.support.cases import ServerCase, all_at_once
 from tests.support.dev import Dev
 
 
@@ -115,21 +114,11 @@ class Repeats(Keyed):
 class AtOnce(Keyed):
     def race(self, bodies, key, path="/v1/links"):
         """The answers to all bodies, sent at once."""
-        answers, start = [None] * len(bodies), threading.Barrier(len(bodies))
         clients = [self.new_client() for _ in bodies]
         for client in clients:
             client.ask("GET", "/healthz")
-
-        def send(number):
-            start.wait()
-            answers[number] = self.post(bodies[number], key, path, clients[number])
-
-        threads = [threading.Thread(target=send, args=(n,)) for n in range(len(bodies))]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        return answers
+        return all_at_once(len(bodies), lambda number: self.post(bodies[number], key, path,
+                                                                 clients[number]))
 
     def test_64_at_once_make_one_link(self):
         for turn in range(5):

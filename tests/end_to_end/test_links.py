@@ -1,13 +1,12 @@
 """Short links from outside: making, following, listing, editing, deleting."""
 
 import datetime
-import threading
 import unittest
 import urllib.parse
 import urllib.request
 import uuid
 
-from tests.support.cases import CODE, ServerCase
+from tests.support.cases import CODE, ServerCase, all_at_once
 from tests.support.dev import Dev, wait_for
 
 FIELDS = {"code", "short_url", "url", "domain", "status", "forward_query", "created_at",
@@ -157,22 +156,12 @@ class Aliases(ServerCase):
 
     def test_one_of_many_at_once_gets_the_alias(self):
         alias = new_alias("race")
-        answers, start = [], threading.Barrier(16)
-
-        def claim(number):
-            client = self.new_client()
-            start.wait()
-            answers.append((client.ask("POST", "/v1/links", {
-                "url": f"https://example.com/{number}", "alias": alias}), number))
-
-        threads = [threading.Thread(target=claim, args=(number,)) for number in range(16)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        winners = [number for answer, number in answers if answer.status == 201]
-        self.assertEqual(sorted(answer.status for answer, _ in answers), [201] + [409] * 15)
-        self.assert_leads(alias, f"https://example.com/{winners[0]}")
+        clients = [self.new_client() for _ in range(16)]
+        answers = all_at_once(16, lambda number: clients[number].ask("POST", "/v1/links", {
+            "url": f"https://example.com/{number}", "alias": alias}))
+        self.assertEqual(sorted(answer.status for answer in answers), [201] + [409] * 15)
+        winner = [answer.status for answer in answers].index(201)
+        self.assert_leads(alias, f"https://example.com/{winner}")
 
     def test_an_alias_just_found_unknown_leads_as_soon_as_it_is_made(self):
         for _ in range(5):

@@ -1,10 +1,12 @@
 """What the tests from outside share: how an answer is judged, and commands of the program."""
 
+import concurrent.futures
 import json
 import os
 import re
 import socket
 import subprocess
+import threading
 import unittest
 import urllib.parse
 
@@ -31,6 +33,19 @@ def records(text):
     """What a command printed by -o json, as a list: one object or an array of them."""
     read = json.loads(text)
     return read if isinstance(read, list) else [read]
+
+
+def all_at_once(count, work):
+    """What `work(number)` gives for 0 .. count-1, all begun at the same moment, each in a thread;
+    raises what one of them raised."""
+    start = threading.Barrier(count)
+
+    def begin(number):
+        start.wait()
+        return work(number)
+
+    with concurrent.futures.ThreadPoolExecutor(count) as pool:
+        return list(pool.map(begin, range(count)))
 
 
 class RawConnection:
@@ -96,6 +111,9 @@ class ServerCase(unittest.TestCase):
     server = None
 
     def setUp(self):
+        if self.server.process.poll() is not None:
+            # It ended during another test, which failed by that; this one is to tell its own story.
+            self.server.start()
         self.client = self.new_client()
         self.visitor = self.new_client(key=False)
 
@@ -110,11 +128,11 @@ class ServerCase(unittest.TestCase):
         self.addCleanup(connection.close)
         return connection
 
-    def make(self, body=None, status=201, client=None, **fields):
+    def make(self, body=None, client=None, **fields):
         """Makes a link and returns it."""
         asked = {"url": "https://example.com/", **(body or {}), **fields}
         answer = (client or self.client).ask("POST", "/v1/links", asked)
-        self.assertEqual(answer.status, status, answer.text)
+        self.assertEqual(answer.status, 201, answer.text)
         return answer.json
 
     def visit(self, code, query="", method="GET"):

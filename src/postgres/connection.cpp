@@ -8,6 +8,7 @@
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include "postgres/measures.hpp"
 #include "postgres/result_error.hpp"
 #include "runtime/failure.hpp"
 #include "runtime/log.hpp"
@@ -37,7 +38,12 @@ Connection::Connection(asio::io_context& io, Link link, Statements& statements)
     : io_(io), link_(std::move(link)), statements_(statements), work_(io) {
     work_.expires_at(asio::steady_timer::time_point::max());
     PQsetNoticeReceiver(link_.get(), &Connection::remember_farewell, this);
+    measures().connections.add(1);
     if (PQenterPipelineMode(link_.get()) != 1) lose(link_.complaint());
+}
+
+Connection::~Connection() {
+    if (!lost_) measures().connections.add(-1);
 }
 
 asio::awaitable<void> Connection::run() {
@@ -59,6 +65,8 @@ void Connection::submit(std::shared_ptr<Exchange> exchange) {
 void Connection::lose(const std::string& why) {
     if (lost_) return;
     lost_ = true;
+    measures().connections.add(-1);
+    if (why != closed_here) measures().lost.add();
     why_lost_ = farewell_.empty() ? why : farewell_;
     link_.close();
     work_.cancel();

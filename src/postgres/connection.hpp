@@ -27,6 +27,7 @@ public:
     Connection(boost::asio::io_context& io, Link link, Statements& statements);
     Connection(const Connection&) = delete;
     Connection& operator=(const Connection&) = delete;
+    ~Connection();
 
     /// Reads and writes until the connection is lost or this coroutine is cancelled; then every
     /// exchange has heard of it. Run it once, from the connection's birth to its end.

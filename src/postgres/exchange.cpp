@@ -2,6 +2,7 @@
 
 #include <boost/asio/use_awaitable.hpp>
 
+#include "postgres/measures.hpp"
 #include "runtime/failure.hpp"
 
 namespace tenon::postgres {
@@ -30,6 +31,11 @@ private:
 Exchange::Exchange(runtime::WaitList& callers, std::vector<Query> queries, Rules rules)
     : queries_(std::move(queries)), callers_(callers), rules_(rules) {
     results_.reserve(queries_.size());
+    measures().in_flight.add(1);
+}
+
+Exchange::~Exchange() {
+    measures().in_flight.add(-1);
 }
 
 asio::awaitable<std::vector<Rows>> Exchange::results(runtime::Deadline deadline) {
@@ -38,6 +44,7 @@ asio::awaitable<std::vector<Rows>> Exchange::results(runtime::Deadline deadline)
         const Waiting waiting(caller_, caller);
         const runtime::Wake wake = co_await callers_.suspend(caller);
         abandoned_ = !done_;
+        if (abandoned_) measures().late.add();
         if (abandoned_) runtime::expect_ready(wake, "PostgreSQL's answer");
     }
     if (failure_) std::rethrow_exception(failure_);
@@ -51,6 +58,7 @@ void Exchange::fail(std::exception_ptr failure) {
 bool Exchange::begin_again() {
     if (!stale_ || !rules_.repeatable || abandoned_ || repeats_ == repeats_max) return false;
     ++repeats_;
+    measures().stale.add();
     stale_ = false;
     failure_ = nullptr;
     results_.clear();
@@ -71,6 +79,7 @@ void Exchange::lose(bool sent, const std::string& why) {
 
 void Exchange::finish() {
     done_ = true;
+    measures().exchange_seconds.observe(std::chrono::steady_clock::now() - began_);
     if (caller_) callers_.wake(*caller_);
 }
 

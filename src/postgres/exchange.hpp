@@ -2,6 +2,7 @@
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
+#include <chrono>
 #include <exception>
 #include <vector>
 
@@ -24,6 +25,9 @@ public:
     };
     /// `callers` is where the caller waits; it outlives this.
     Exchange(runtime::WaitList& callers, std::vector<Query> queries, Rules rules);
+    Exchange(const Exchange&) = delete;
+    Exchange& operator=(const Exchange&) = delete;
+    ~Exchange();
 
     /// The results, in the order of the queries.
     ///
@@ -57,6 +61,7 @@ private:
     runtime::WaitList& callers_;
     runtime::Waiter* caller_ = nullptr;  ///< lies in the caller's frame
     Rules rules_;
+    std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
     int repeats_ = 0;
     bool stale_ = false;
     bool done_ = false;

@@ -30,7 +30,7 @@ Line::Line(runtime::Core& core, const Startup& startup, Statements& statements,
       backoff_({}, core.random()),
       tried_(core.io()),
       why_("it was not tried yet"),
-      down_since_(std::chrono::system_clock::now()) {}
+      down_since_(core.clock().now()) {}
 
 asio::awaitable<void> Line::keep_up() {
     asio::steady_timer pause(core_.io());
@@ -53,7 +53,6 @@ asio::awaitable<void> Line::attempt() {
     }
     tried_.set();
     if (!connection_) co_return;
-    ++ups_;
     why_.clear();
     const std::shared_ptr<Connection> connection = connection_;
     co_await connection->run();
@@ -66,14 +65,14 @@ asio::awaitable<void> Line::attempt() {
 std::string Line::why_down() const {
     if (is_up()) return {};
     // Between a loss and the end of its loop the connection itself knows why.
-    const auto since = connection_ ? std::chrono::system_clock::now() : down_since_;
+    const base::Time since = connection_ ? core_.clock().now() : down_since_;
     return fmt::format("down since {}: {}",
                        base::format_time(std::chrono::floor<std::chrono::milliseconds>(since)),
                        connection_ ? connection_->why_lost() : why_);
 }
 
 void Line::note_down(const std::string& why) {
-    if (why_.empty()) down_since_ = std::chrono::system_clock::now();
+    if (why_.empty()) down_since_ = core_.clock().now();
     if (why_ == why) return;  // said before
     why_ = why;
     runtime::log(runtime::Level::warning, "A connection to PostgreSQL is down",

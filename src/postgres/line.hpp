@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/backoff.hpp"
+#include "base/clock.hpp"
 #include "postgres/connection.hpp"
 #include "runtime/core.hpp"
 #include "runtime/wait.hpp"
@@ -30,8 +31,6 @@ public:
     [[nodiscard]] bool was_tried() const { return tried_.is_set(); }
     /// Since when it is down, and why; empty when it is up.
     [[nodiscard]] std::string why_down() const;
-    /// How often it came up again after it had been lost.
-    [[nodiscard]] std::uint64_t reconnects() const { return ups_ > 1 ? ups_ - 1 : 0; }
     /// Expects: is_up().
     [[nodiscard]] Connection& connection() const { return *connection_; }
 
@@ -47,8 +46,7 @@ private:
     std::shared_ptr<Connection> connection_;
     runtime::Event tried_;  ///< set after the first attempt
     std::string why_;
-    std::chrono::system_clock::time_point down_since_;
-    std::uint64_t ups_ = 0;
+    base::Time down_since_;
 };
 
 }  // namespace tenon::postgres

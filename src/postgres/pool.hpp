@@ -19,6 +19,7 @@ class BlockingThread;
 
 namespace tenon::postgres {
 
+/// How a pool connects, and its bounds.
 struct PoolOptions {
     std::string conninfo;             ///< libpq keyword/value string or URI; TLS by sslmode
     std::size_t multiplexed = 2;      ///< connections shared by pipelined statements, >= 1

@@ -49,13 +49,18 @@ struct Cell {
     std::string_view bytes;
 };
 
-// Each reads one value that is not NULL.
-// Errors: std::logic_error that names the column, for another type than the C++ one and for bytes
-//         that are not of the type's binary form.
+/// Reads one value that is not NULL; so do the other overloads.
+///
+/// Errors: std::logic_error that names the column, for another type than the C++ one and for
+///         bytes that are not of the type's binary form.
 void read(const Cell& cell, bool& out);
+/// The same.
 void read(const Cell& cell, std::int16_t& out);
+/// The same.
 void read(const Cell& cell, std::int32_t& out);
+/// The same.
 void read(const Cell& cell, std::int64_t& out);
+/// The same.
 void read(const Cell& cell, double& out);
 /// Text in all its types (json, names and enums too); of a jsonb the text without its version.
 void read(const Cell& cell, std::string_view& out);
@@ -85,6 +90,7 @@ private:
     std::size_t left_ = 0;
 };
 
+/// Throws std::logic_error that names the column.
 [[noreturn]] void refuse_null(const Cell& cell);
 
 /// One value of any type named at Rows::value.

@@ -19,6 +19,8 @@ inline constexpr ErrorType expired_key{"access.expired_key", Kind::unauthenticat
 inline constexpr ErrorType no_such_project{"access.no_such_project", Kind::not_found,
                                            "No such project"};
 inline constexpr ErrorType no_such_key{"access.no_such_key", Kind::not_found, "No such key"};
+inline constexpr ErrorType invalid_name{"access.invalid_name", Kind::invalid,
+                                        "Not a name for a key"};
 inline constexpr ErrorType invalid_scope{"access.invalid_scope", Kind::invalid,
                                          "Not a scope of this server"};
 inline constexpr ErrorType domain_taken{"access.domain_taken", Kind::conflict,

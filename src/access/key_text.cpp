@@ -32,11 +32,10 @@ std::string make_key_text(base::Random& random) {
 }
 
 base::Result<void> check_key_text(std::string_view text) {
-    const bool has_form =
-        text.size() == text_size && text.starts_with(prefix) &&
-        std::ranges::all_of(text.substr(prefix.size()), [](char c) {
-            return base::base62_digits.find(c) != std::string_view::npos;
-        });
+    const bool has_form = text.size() == text_size && text.starts_with(prefix) &&
+                          std::ranges::all_of(text.substr(prefix.size()), [](char c) {
+                              return base::base62_digits.find(c) != std::string_view::npos;
+                          });
     if (!has_form) {
         return base::fail(errors::malformed_key,
                           "an API key is tnk_ and 49 letters and digits; send it as "

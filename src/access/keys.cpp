@@ -33,6 +33,12 @@ bool is_scope(std::string_view scope) {
            std::ranges::count(scope, ':') == 1;
 }
 
+std::unexpected<base::Error> no_such_key(base::Uuid id) {
+    return base::fail(errors::no_such_key,
+                      fmt::format("there is no key {}; list them with: tenon keys list",
+                                  base::format_id("key", id)));
+}
+
 }  // namespace
 
 base::Result<http::Identity> judge_key(const Key& key, base::Time now) {
@@ -53,6 +59,15 @@ base::Result<http::Identity> judge_key(const Key& key, base::Time now) {
                           .highest = runtime::Priority::vital};
 }
 
+base::Result<void> check_key_name(std::string_view name) {
+    const bool fits = !name.empty() && name.size() <= 100 &&
+                      std::ranges::all_of(name, [](char c) { return c >= ' ' && c <= '~'; });
+    if (fits) return {};
+    return base::fail(
+        errors::invalid_name,
+        "a key's name is 1 to 100 printable ASCII characters, such as 'shop backend'");
+}
+
 base::Result<void> check_scopes(const std::vector<std::string>& scopes) {
     for (const auto& scope : scopes) {
         if (is_scope(scope)) continue;
@@ -69,10 +84,9 @@ Keys::Keys(runtime::Core& core, storage::Database& database, KeyCache& cache)
     : core_(core),
       store_(database),
       cache_(cache),
-      look_ups_(core, {},
-                [this](runtime::Call& call, std::span<const base::Digest> digests) {
-                    return store_.find_keys(call, digests);
-                }) {}
+      look_ups_(core, {}, [this](runtime::Call& call, std::span<const base::Digest> digests) {
+          return store_.find_keys(call, digests);
+      }) {}
 
 awaitable<std::shared_ptr<const Key>> Keys::find(runtime::Call& call, const base::Digest& digest) {
     const auto now = std::chrono::steady_clock::now();
@@ -112,11 +126,13 @@ awaitable<base::Result<http::Identity>> Keys::identify(runtime::Call& call,
 
 awaitable<base::Result<MadeKey>> Keys::make(runtime::Call& call, base::Uuid project,
                                             std::string name, std::vector<std::string> scopes) {
+    if (auto checked = check_key_name(name); !checked) {
+        co_return base::fail(std::move(checked.error()));
+    }
     if (auto checked = check_scopes(scopes); !checked) {
         co_return base::fail(std::move(checked.error()));
     }
-    const auto id = core_.ids().next(base::slot_of(project, name));
-    Key key{.id = id,
+    Key key{.id = base::make_uuid_v4(core_.random()),
             .project = project,
             .name = std::move(name),
             .scopes = std::move(scopes),
@@ -125,37 +141,38 @@ awaitable<base::Result<MadeKey>> Keys::make(runtime::Call& call, base::Uuid proj
             .revoked_at = std::nullopt,
             .last_used_at = std::nullopt};
     auto text = make_key_text(core_.random());
-    const auto digest = digest_of_key(text);
-    co_await store_.insert_key(call, key, digest);
-    cache_.invalidate(as_text(digest));
+    if (!co_await store_.insert_key(call, key, digest_of_key(text))) {
+        co_return base::fail(errors::no_such_project, fmt::format("there is no project {}",
+                                                                  base::format_id("prj", project)));
+    }
     co_return MadeKey{.key = std::move(key), .text = std::move(text)};
 }
 
 awaitable<base::Result<MadeKey>> Keys::rotate(runtime::Call& call, base::Uuid id,
                                               std::chrono::microseconds overlap) {
-    const auto old = co_await store_.find_key(call, id);
-    if (!old) {
-        co_return base::fail(errors::no_such_key,
-                             fmt::format("there is no key {}", base::format_id("key", id)));
+    auto text = make_key_text(core_.random());
+    auto rotated = co_await store_.rotate_key(call, {.old_id = id,
+                                                     .new_id = base::make_uuid_v4(core_.random()),
+                                                     .new_digest = digest_of_key(text),
+                                                     .now = call.now,
+                                                     .ends_at = call.now + overlap});
+    if (rotated) {
+        cache_.invalidate(as_text(rotated->old_digest));
+        co_return MadeKey{.key = std::move(rotated->made), .text = std::move(text)};
     }
-    if (auto usable = judge_key(*old, call.now); !usable) {
-        co_return base::fail(std::move(usable.error()));
+    if (const auto old = co_await store_.find_key(call, id)) {
+        if (auto usable = judge_key(*old, call.now); !usable) {
+            co_return base::fail(std::move(usable.error()));
+        }
     }
-    auto made = co_await make(call, old->project, old->name, old->scopes);
-    if (made) co_await store_.expire_key(call, id, call.now + overlap);
-    co_return made;
+    co_return no_such_key(id);
 }
 
 awaitable<base::Result<Key>> Keys::revoke(runtime::Call& call, base::Uuid id) {
-    auto key = co_await store_.find_key(call, id);
-    if (!key) {
-        co_return base::fail(errors::no_such_key,
-                             fmt::format("there is no key {}", base::format_id("key", id)));
-    }
-    co_await store_.revoke_key(call, id, call.now);
-    cache_.clear();  // the digest of a key is not known by its id
-    if (!key->revoked_at) key->revoked_at = call.now;
-    co_return std::move(*key);
+    auto revoked = co_await store_.revoke_key(call, id, call.now);
+    if (!revoked) co_return no_such_key(id);
+    cache_.invalidate(as_text(revoked->digest));
+    co_return std::move(revoked->key);
 }
 
 awaitable<std::vector<Key>> Keys::list(runtime::Call& call, base::Uuid project) {
@@ -166,12 +183,12 @@ awaitable<void> Keys::flush_uses(runtime::Call& call) {
     std::vector<KeyUse> uses;
     for (const auto& [key, used_at] : uses_) uses.push_back({.key = key, .used_at = used_at});
     if (uses.empty()) co_return;
-    // By id, so that two processes lock the rows in one order.
-    std::ranges::sort(uses, {}, &KeyUse::key);
     uses_.clear();
     co_await store_.note_uses(call, uses);
 }
 
-awaitable<void> Keys::close() { return look_ups_.close(); }
+awaitable<void> Keys::close() {
+    return look_ups_.close();
+}
 
 }  // namespace tenon::access

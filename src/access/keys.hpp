@@ -24,6 +24,9 @@ using KeyCache = cache::NearCache<Key>;
 /// Shape:  pure. Errors: access.revoked_key, access.expired_key.
 [[nodiscard]] base::Result<http::Identity> judge_key(const Key& key, base::Time now);
 
+/// Refuses names that a list or a log line cannot show. Errors: access.invalid_name.
+[[nodiscard]] base::Result<void> check_key_name(std::string_view name);
+
 /// Refuses scopes that no endpoint asks for: `*`, or `service:right` in lower-case letters.
 [[nodiscard]] base::Result<void> check_scopes(const std::vector<std::string>& scopes);
 
@@ -39,14 +42,18 @@ public:
     /// Errors: access.malformed_key, access.unknown_key, access.revoked_key, access.expired_key.
     boost::asio::awaitable<base::Result<http::Identity>> identify(runtime::Call& call,
                                                                   std::string_view bearer) override;
-    /// Errors: access.invalid_scope.
+    /// Errors: access.invalid_name, access.invalid_scope, access.no_such_project.
     boost::asio::awaitable<base::Result<MadeKey>> make(runtime::Call& call, base::Uuid project,
                                                        std::string name,
                                                        std::vector<std::string> scopes);
     /// A key with the same rights; the old one goes on for `overlap`, so that nobody meets a 401.
-    /// Errors: access.no_such_key, access.revoked_key.
+    ///
+    /// Shape:  both or neither: no crash leaves two keys without an end.
+    /// Errors: access.no_such_key, access.revoked_key, access.expired_key.
     boost::asio::awaitable<base::Result<MadeKey>> rotate(runtime::Call& call, base::Uuid id,
                                                          std::chrono::microseconds overlap);
+    /// Ends a key: at once in this process, within the cache's ttl in others.
+    ///
     /// Errors: access.no_such_key.
     boost::asio::awaitable<base::Result<Key>> revoke(runtime::Call& call, base::Uuid id);
     boost::asio::awaitable<std::vector<Key>> list(runtime::Call& call, base::Uuid project);

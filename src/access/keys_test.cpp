@@ -51,7 +51,8 @@ TEST(JudgeKey, ARevokedKeyIsRevokedWhateverTheClockSays) {
 TEST(CheckScopes, TakesAllOrServiceAndRight) {
     EXPECT_TRUE(check_scopes({"*"}).has_value());
     EXPECT_TRUE(check_scopes({"links:read", "links:write"}).has_value());
-    for (const char* scope : {"", "links", "links:", ":read", "links:read:all", "Links:read", "* "}) {
+    for (const char* scope :
+         {"", "links", "links:", ":read", "links:read:all", "Links:read", "* "}) {
         EXPECT_FALSE(check_scopes({scope}).has_value()) << scope;
     }
     EXPECT_FALSE(check_scopes({}).has_value());

@@ -25,9 +25,12 @@ VALUES ($1, $2, $3, $4)
 ON CONFLICT (name) DO NOTHING
 )sql"};
 
+// Index: projects_pkey.
 constexpr Statement insert_api_key{R"sql(
 INSERT INTO access.api_keys (id, project, name, digest, scopes, created_at, expires_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7)
+SELECT $1, id, $3, $4, $5, $6, $7
+FROM access.projects
+WHERE id = $2
 )sql"};
 
 // Index: api_keys_digest_key.
@@ -53,11 +56,23 @@ ORDER BY created_at, id
 LIMIT 1000
 )sql"};
 
-// Index: api_keys_pkey.
-constexpr Statement expire_by_id{R"sql(
-UPDATE access.api_keys
-SET expires_at = LEAST(expires_at, $2)
-WHERE id = $1
+// Index: api_keys_pkey. $1 old, $2 new, $3 its digest, $4 now, $5 the end of the old one.
+constexpr Statement rotate_by_id{R"sql(
+WITH old AS (
+    UPDATE access.api_keys
+    SET expires_at = LEAST(expires_at, $5)
+    WHERE id = $1
+      AND revoked_at IS NULL
+      AND (expires_at IS NULL OR expires_at > $4)
+    RETURNING project, name, scopes, digest
+), made AS (
+    INSERT INTO access.api_keys (id, project, name, digest, scopes, created_at)
+    SELECT $2, project, name, $3, scopes, $4
+    FROM old
+    RETURNING id, project, name, scopes, created_at, expires_at, revoked_at, last_used_at
+)
+SELECT old.digest, made.*
+FROM old, made
 )sql"};
 
 // Index: api_keys_pkey. The first revocation stays.
@@ -65,14 +80,23 @@ constexpr Statement revoke_by_id{R"sql(
 UPDATE access.api_keys
 SET revoked_at = COALESCE(revoked_at, $2)
 WHERE id = $1
+RETURNING digest, id, project, name, scopes, created_at, expires_at, revoked_at, last_used_at
 )sql"};
 
-// Index: api_keys_pkey.
+// Index: api_keys_pkey. Every core and process notes for itself; the row changes once a minute.
 constexpr Statement note_key_uses{R"sql(
+WITH due AS (
+    SELECT key.id, noted.used_at
+    FROM access.api_keys AS key
+    JOIN unnest($1::uuid[], $2::timestamptz[]) AS noted(id, used_at) ON noted.id = key.id
+    WHERE key.last_used_at IS NULL OR key.last_used_at <= noted.used_at - interval '1 minute'
+    ORDER BY key.id
+    FOR UPDATE OF key
+)
 UPDATE access.api_keys AS key
-SET last_used_at = GREATEST(key.last_used_at, noted.used_at)
-FROM unnest($1::uuid[], $2::timestamptz[]) AS noted(id, used_at)
-WHERE key.id = noted.id
+SET last_used_at = due.used_at
+FROM due
+WHERE key.id = due.id
 )sql"};
 
 constexpr Statement list_all_domains{R"sql(
@@ -81,11 +105,11 @@ FROM access.domains
 ORDER BY host
 )sql"};
 
-// Index: domains_host_key.
+// Indexes: domains_host, domains_shared.
 constexpr Statement insert_one_domain{R"sql(
 INSERT INTO access.domains (id, host, space, project, created_at)
 VALUES ($1, $2, $3, $4, $5)
-ON CONFLICT (host) DO NOTHING
+ON CONFLICT DO NOTHING
 )sql"};
 
 awaitable<postgres::Rows> change(storage::Database& database, runtime::Call& call, Query query) {
@@ -111,17 +135,18 @@ awaitable<std::optional<Project>> Store::find_project(runtime::Call& call, std::
 
 awaitable<Project> Store::ensure_project(runtime::Call& call, Project wanted) {
     std::vector<Query> queries;
-    queries.push_back({insert_project,
-                       Parameters::of(wanted.id, wanted.name, wanted.space, wanted.created_at)});
+    queries.push_back(
+        {insert_project, Parameters::of(wanted.id, wanted.name, wanted.space, wanted.created_at)});
     queries.push_back({find_project_by_name, Parameters::of(wanted.name)});
     const auto results = co_await database_.write_reference(call, std::move(queries));
     co_return results.back().as<Project>(0);
 }
 
-awaitable<void> Store::insert_key(runtime::Call& call, Key key, base::Digest digest) {
+awaitable<bool> Store::insert_key(runtime::Call& call, Key key, base::Digest digest) {
     Query query{insert_api_key, Parameters::of(key.id, key.project, key.name, digest, key.scopes,
                                                key.created_at, key.expires_at)};
-    co_await change(database_, call, std::move(query));
+    const auto rows = co_await change(database_, call, std::move(query));
+    co_return rows.affected() > 0;
 }
 
 awaitable<std::vector<std::optional<Key>>> Store::find_keys(runtime::Call& call,
@@ -152,14 +177,20 @@ awaitable<std::vector<Key>> Store::list_keys(runtime::Call& call, base::Uuid pro
     co_return rows.all<Key>();
 }
 
-awaitable<void> Store::expire_key(runtime::Call& call, base::Uuid id, base::Time at) {
-    Query query{expire_by_id, Parameters::of(id, at)};
-    co_await change(database_, call, std::move(query));
+awaitable<std::optional<Rotated>> Store::rotate_key(runtime::Call& call, Rotation rotation) {
+    Query query{rotate_by_id, Parameters::of(rotation.old_id, rotation.new_id, rotation.new_digest,
+                                             rotation.now, rotation.ends_at)};
+    const auto rows = co_await change(database_, call, std::move(query));
+    if (rows.empty()) co_return std::nullopt;
+    co_return Rotated{.made = rows.as<Key>(0), .old_digest = rows.value<base::Digest>(0, 0)};
 }
 
-awaitable<void> Store::revoke_key(runtime::Call& call, base::Uuid id, base::Time at) {
+awaitable<std::optional<Revoked>> Store::revoke_key(runtime::Call& call, base::Uuid id,
+                                                    base::Time at) {
     Query query{revoke_by_id, Parameters::of(id, at)};
-    co_await change(database_, call, std::move(query));
+    const auto rows = co_await change(database_, call, std::move(query));
+    if (rows.empty()) co_return std::nullopt;
+    co_return Revoked{.key = rows.as<Key>(0), .digest = rows.value<base::Digest>(0, 0)};
 }
 
 awaitable<void> Store::note_uses(runtime::Call& call, std::span<const KeyUse> uses) {

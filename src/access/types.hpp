@@ -33,13 +33,12 @@ struct Key {
     std::optional<base::Time> last_used_at;
 };
 BOOST_DESCRIBE_STRUCT(Key, (),
-                      (id, project, name, scopes, created_at, expires_at, revoked_at,
-                       last_used_at))
+                      (id, project, name, scopes, created_at, expires_at, revoked_at, last_used_at))
 
 /// A host name under which this server answers.
 struct Domain {
     base::Uuid id;
-    std::string host;                   ///< empty: the shared domain, whatever its address is
+    std::string host;  ///< empty: the shared domain, whatever its address is
     std::int32_t space = 0;
     std::optional<base::Uuid> project;  ///< nullopt: shared by all projects of the space
     base::Time created_at;

@@ -92,16 +92,14 @@ void add_pages(http::Router& router) {
                        return answer_text(response, "application/json",
                                           router.openapi(server_url(request)));
                    });
-    router.add_raw(open_spec("/docs", "The API, for people"),
-                   [](runtime::Call&, const Request&, Response& response) {
-                       return answer_text(response, "text/html; charset=utf-8",
-                                          std::string(docs_page()));
-                   });
-    router.add_raw(open_spec("/", "Where to go"),
-                   [](runtime::Call&, const Request&, Response& response) {
-                       return answer_text(response, "text/html; charset=utf-8",
-                                          std::string(landing_page));
-                   });
+    router.add_raw(open_spec("/docs", "The API, for people"), [](runtime::Call&, const Request&,
+                                                                 Response& response) {
+        return answer_text(response, "text/html; charset=utf-8", std::string(docs_page()));
+    });
+    router.add_raw(
+        open_spec("/", "Where to go"), [](runtime::Call&, const Request&, Response& response) {
+            return answer_text(response, "text/html; charset=utf-8", std::string(landing_page));
+        });
 }
 
 }  // namespace
@@ -115,11 +113,10 @@ void add_admin_routes(http::Router& router, AdminFacts facts) {
                    [facts](runtime::Call& call, const Request&, Response& response) {
                        return answer_ready(facts, call, response);
                    });
-    router.add_raw(open_spec("/metrics", "Prometheus text"),
-                   [](runtime::Call&, const Request&, Response& response) {
-                       return answer_text(response, runtime::metrics_content_type,
-                                          runtime::metrics().expose());
-                   });
+    router.add_raw(open_spec("/metrics", "Prometheus text"), [](runtime::Call&, const Request&,
+                                                                Response& response) {
+        return answer_text(response, runtime::metrics_content_type, runtime::metrics().expose());
+    });
     add_pages(router);
 }
 

@@ -67,8 +67,7 @@ awaitable<base::Result<ShownKey>> make(ToolSession& session, runtime::Call& call
                                  .space = 0,
                                  .created_at = call.now};
     const auto project = co_await session.store().ensure_project(call, wanted);
-    auto made =
-        co_await session.keys().make(call, project.id, command.name, command.scopes);
+    auto made = co_await session.keys().make(call, project.id, command.name, command.scopes);
     if (!made) co_return base::fail(std::move(made.error()));
     co_return show(made->key, std::move(made->text));
 }
@@ -80,8 +79,7 @@ awaitable<base::Result<ShownKey>> rotate(ToolSession& session, runtime::Call& ca
     co_return show(made->key, std::move(made->text));
 }
 
-awaitable<base::Result<ShownKey>> revoke(ToolSession& session, runtime::Call& call,
-                                         base::Uuid id) {
+awaitable<base::Result<ShownKey>> revoke(ToolSession& session, runtime::Call& call, base::Uuid id) {
     auto revoked = co_await session.keys().revoke(call, id);
     if (!revoked) co_return base::fail(std::move(revoked.error()));
     co_return show(*revoked);
@@ -102,9 +100,10 @@ ExitCode print_list(ToolSession& session, const KeysCommand& command) {
     auto call = session.make_call();
     const auto keys = session.run(list(session, call, command));
     if (!keys) {
-        complain(fmt::format("there is no project '{}'; `tenon keys make NAME --project {}` makes "
-                             "one with its first key",
-                             command.project, command.project));
+        complain(
+            fmt::format("there is no project '{}'; `tenon keys make NAME --project {}` makes "
+                        "one with its first key",
+                        command.project, command.project));
         return ExitCode::failed;
     }
     print_items(command.form, *keys, as_table);

@@ -15,8 +15,8 @@ namespace tenon::app {
 
 /// What all commands that reach a deployment take: where its configuration comes from.
 struct Sources {
-    std::string config_file;                    ///< empty: TENON_CONFIG's, else none
-    std::filesystem::path data = ".tenon";      ///< of `tenon dev`; used when it is running
+    std::string config_file;                ///< empty: TENON_CONFIG's, else none
+    std::filesystem::path data = ".tenon";  ///< of `tenon dev`; used when it is running
     bool data_given = false;
     std::vector<runtime::ConfigFlag> flags;
 };
@@ -27,6 +27,7 @@ struct Sources {
 /// file, environment nor flags name them.
 [[nodiscard]] base::Result<Config> load_for_tools(const Sources& sources);
 
+/// What `tenon dev` takes.
 struct DevOptions {
     std::filesystem::path data = ".tenon";
     std::optional<std::uint16_t> port;  ///< nullopt: 8080, or the next free one
@@ -40,12 +41,15 @@ ExitCode run_dev(const DevOptions& options);
 /// The server alone, on engines that the configuration names.
 ExitCode run_serve(const Sources& sources);
 
+/// What `tenon migrate` and `tenon migrate plan` take.
 struct MigrateCommand {
     bool plan = false;
     OutputForm form = OutputForm::text;
 };
+/// Applies what is pending, or lists it and changes nothing.
 ExitCode run_migrate(const Sources& sources, const MigrateCommand& command);
 
+/// What `tenon keys` takes; which members count depends on the action.
 struct KeysCommand {
     enum class Action { make, list, rotate, revoke };
     Action action = Action::list;
@@ -56,8 +60,10 @@ struct KeysCommand {
     std::chrono::hours overlap{24};
     OutputForm form = OutputForm::text;
 };
+/// Makes, lists, rotates or revokes keys in the database, whether a server runs or not.
 ExitCode run_keys(const Sources& sources, const KeysCommand& command);
 
+/// What `tenon status` takes.
 struct StatusCommand {
     enum class Form { text, json, env, none };
     Form form = Form::text;
@@ -65,11 +71,13 @@ struct StatusCommand {
 /// Tells what runs in a data folder; ExitCode::not_ready when nothing does.
 ExitCode run_status(const std::filesystem::path& data, const StatusCommand& command);
 
+/// What `tenon config` takes.
 struct ConfigCommand {
     enum class Action { show, defaults, check, docs };
     Action action = Action::show;
     OutputForm form = OutputForm::text;
 };
+/// Shows, checks or documents the configuration.
 ExitCode run_config(const Sources& sources, const ConfigCommand& command);
 
 }  // namespace tenon::app

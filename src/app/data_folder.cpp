@@ -124,7 +124,9 @@ DataFolder::~DataFolder() {
     if (lock_ >= 0) close(lock_);
 }
 
-fs::path DataFolder::log(const std::string& name) const { return path_ / "log" / (name + ".log"); }
+fs::path DataFolder::log(const std::string& name) const {
+    return path_ / "log" / (name + ".log");
+}
 
 void DataFolder::place_engines() {
     engines_ = path_;
@@ -146,10 +148,10 @@ void DataFolder::place_sockets() {
 void write_file(const fs::path& path, const std::string& content) {
     const auto draft = path.string() + ".new";
     const int file = ::open(draft.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    const bool written = file >= 0 &&
-                         ::write(file, content.data(), content.size()) ==
-                             static_cast<ssize_t>(content.size()) &&
-                         fsync(file) == 0;
+    const bool written =
+        file >= 0 &&
+        ::write(file, content.data(), content.size()) == static_cast<ssize_t>(content.size()) &&
+        fsync(file) == 0;
     const int reason = errno;
     if (file >= 0) close(file);
     if (!written || rename(draft.c_str(), path.c_str()) != 0) {

@@ -64,8 +64,8 @@ Config Dev::make_config() const {
     config.postgres.conninfo = runtime::Secret(postgres_.conninfo());
     config.redis.address = redis_.address();
     config.process.cores = options_.cores;
-    config.http.port = options_.port ? *options_.port
-                                     : find_free_port(config.http.addresses, config.http.port);
+    config.http.port =
+        options_.port ? *options_.port : find_free_port(config.http.addresses, config.http.port);
     return config;
 }
 
@@ -99,11 +99,11 @@ void Dev::start_instance() {
 void Dev::ensure_key() {
     auto known = without_line_end(read_file(folder_.key_file()).value_or(""));
     auto& core = instance_->first_core();
-    state_.key = boost::asio::co_spawn(
-                     core.io(),
-                     find_or_make_key(instance_->parts(core), core, known, state_.project),
-                     boost::asio::use_future)
-                     .get();
+    state_.key =
+        boost::asio::co_spawn(core.io(),
+                              find_or_make_key(instance_->parts(core), core, known, state_.project),
+                              boost::asio::use_future)
+            .get();
     if (state_.key != known) write_file(folder_.key_file(), state_.key + "\n");
 }
 

@@ -13,8 +13,8 @@ namespace tenon::app {
 
 /// A PostgreSQL of one's own, on a Unix socket only.
 ///
-/// Shape:   data in FOLDER/postgres; superuser `postgres` for set-up, plain owner `tenon` of database
-///          `tenon` for everything else. What an earlier run left is ended first.
+/// Shape:   data in FOLDER/postgres; superuser `postgres` for set-up, plain owner `tenon` of the
+///          database `tenon` for everything else. What an earlier run left is ended first.
 /// Threads: the main thread (see Program).
 /// Errors:  CommandError in one sentence: no PostgreSQL on this machine, data of another major
 ///          version (never touched), does not start (with the last lines of its log).

@@ -142,8 +142,8 @@ Instance::~Instance() {
 void Instance::start() {
     check_schema();
     add_routes();
-    server_ = std::make_unique<http::Server>(cores_, router_, *authenticator_,
-                                             server_options(config_));
+    server_ =
+        std::make_unique<http::Server>(cores_, router_, *authenticator_, server_options(config_));
     server_->listen();
     cores_.start();
     running_ = true;
@@ -257,13 +257,11 @@ void Instance::start_jobs() {
         auto& own = parts(core);
         own.jobs.start("access.key_uses",
                        [this](runtime::Call& call) { return keep_key_uses(call); });
-        own.jobs.start("links.domains",
-                       [this](runtime::Call& call) { return keep_domains(call); });
+        own.jobs.start("links.domains", [this](runtime::Call& call) { return keep_domains(call); });
         if (core.index() != 0) return;
         auto reaper = std::make_shared<storage::ClaimsReaper>(
             own.database, storage::ReapOptions{.retention = config_.idempotency.retention});
-        own.jobs.start("storage.claims_reaper",
-                       [reaper](runtime::Call&) { return reaper->run(); });
+        own.jobs.start("storage.claims_reaper", [reaper](runtime::Call&) { return reaper->run(); });
     });
 }
 
@@ -285,11 +283,10 @@ awaitable<void> Instance::close_parts(runtime::Call& call, CoreParts& parts) {
 awaitable<std::vector<std::string>> Instance::close_core(runtime::Core& core,
                                                          std::chrono::milliseconds limit) {
     runtime::Shutdown shutdown(core, limit);
-    shutdown.add({.name = fmt::format("core {}", core.index()),
-                  .weight = 1,
-                  .stop = [&own = parts(core)](runtime::Call& call) {
-                      return close_parts(call, own);
-                  }});
+    shutdown.add(
+        {.name = fmt::format("core {}", core.index()),
+         .weight = 1,
+         .stop = [&own = parts(core)](runtime::Call& call) { return close_parts(call, own); }});
     co_return co_await shutdown.run();
 }
 

@@ -25,6 +25,7 @@ namespace tenon::app {
 [[nodiscard]] std::vector<storage::Migration> all_migrations();
 /// The map of the configured node.
 [[nodiscard]] storage::Map map_of(const Config& config);
+/// The pool of one core to one node, as configured.
 [[nodiscard]] postgres::PoolOptions pool_options(const Config& config);
 
 /// What lives on one core; made and ended on its thread.

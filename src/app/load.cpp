@@ -6,9 +6,8 @@
 namespace tenon::app {
 
 base::Result<runtime::LoadedConfig<Config>> load(const Sources& sources) {
-    runtime::ConfigSources from{.file = std::nullopt,
-                                .environment = runtime::tenon_environment(),
-                                .flags = sources.flags};
+    runtime::ConfigSources from{
+        .file = std::nullopt, .environment = runtime::tenon_environment(), .flags = sources.flags};
     std::erase_if(from.environment,
                   [](const auto& variable) { return variable.first == "TENON_CONFIG"; });
     std::string path = sources.config_file;

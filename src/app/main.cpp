@@ -46,8 +46,7 @@ void add_output(CLI::App& command, OutputForm& form) {
 }
 
 void add_sources(CLI::App& command, Sources& sources) {
-    command.add_option("--config", sources.config_file,
-                       "TOML file; TENON_CONFIG names one, too")
+    command.add_option("--config", sources.config_file, "TOML file; TENON_CONFIG names one, too")
         ->option_text("FILE");
     command
         .add_option_function<std::vector<std::string>>(
@@ -107,10 +106,12 @@ void add_dev(CLI::App& app, Asked& asked) {
 }
 
 void add_serve(CLI::App& app, Asked& asked) {
-    auto* serve = app.add_subcommand("serve", "The server, on engines that the configuration names");
+    auto* serve =
+        app.add_subcommand("serve", "The server, on engines that the configuration names");
     add_sources(*serve, asked.sources);
-    serve->footer("Examples:\n  tenon serve --config /etc/tenon.toml\n"
-                  "  TENON_POSTGRES_CONNINFO='host=db user=tenon' tenon serve");
+    serve->footer(
+        "Examples:\n  tenon serve --config /etc/tenon.toml\n"
+        "  TENON_POSTGRES_CONNINFO='host=db user=tenon' tenon serve");
     serve->callback([&asked] { asked.run = [&asked] { return run_serve(asked.sources); }; });
 }
 
@@ -119,8 +120,8 @@ void add_migrate(CLI::App& app, Asked& asked) {
     add_sources(*migrate, asked.sources);
     add_data(*migrate, asked.sources);
     add_output(*migrate, asked.migrate.form);
-    auto* plan = migrate->add_subcommand(
-        "plan", "Lists pending files with locks and rows; changes nothing");
+    auto* plan =
+        migrate->add_subcommand("plan", "Lists pending files with locks and rows; changes nothing");
     add_output(*plan, asked.migrate.form);
     plan->callback([&asked] { asked.migrate.plan = true; });
     migrate->callback(
@@ -148,8 +149,9 @@ void add_keys(CLI::App& app, Asked& asked) {
     auto* make = add_keys_action(*keys, asked, "make", "Makes a key and shows it this once",
                                  KeysCommand::Action::make);
     make->add_option("name", asked.keys.name, "what it is for")->required();
-    make->add_option("--scope", asked.keys.scopes, "a right, such as links:write; repeatable; "
-                                                   "default * (all)")
+    make->add_option("--scope", asked.keys.scopes,
+                     "a right, such as links:write; repeatable; "
+                     "default * (all)")
         ->option_text("SCOPE");
     auto* list = add_keys_action(*keys, asked, "list", "Lists the project's keys, not their texts",
                                  KeysCommand::Action::list);

@@ -22,7 +22,10 @@ enum class ExitCode : int {
     interrupted = 130,
 };
 
-[[nodiscard]] constexpr int to_int(ExitCode code) { return static_cast<int>(code); }
+/// What main returns.
+[[nodiscard]] constexpr int to_int(ExitCode code) {
+    return static_cast<int>(code);
+}
 
 /// Writes to standard output, flushed; a closed pipe is no error.
 void print(std::string_view text);

@@ -34,7 +34,14 @@ fs::path find_binaries() {
         "install it with: apt-get install postgresql-15");
 }
 
-std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+std::string first_line(const std::string& text) {
+    return text.substr(0, text.find('\n'));
+}
+
+bool says_ready(const fs::path& data) {
+    const auto pid_file = read_file(data / "postmaster.pid").value_or("");
+    return pid_file.find("\nready") != std::string::npos;
+}
 
 void run_sql(PGconn* connection, const std::string& sql) {
     const std::unique_ptr<PGresult, decltype(&PQclear)> result(PQexec(connection, sql.c_str()),
@@ -57,7 +64,9 @@ bool has_rows(PGconn* connection, const std::string& sql) {
 PrivatePostgres::PrivatePostgres(const DataFolder& folder)
     : folder_(folder), data_(folder.engines() / "postgres"), binaries_(find_binaries()) {}
 
-fs::path PrivatePostgres::program(const std::string& name) const { return binaries_ / name; }
+fs::path PrivatePostgres::program(const std::string& name) const {
+    return binaries_ / name;
+}
 
 void PrivatePostgres::start() {
     end_leftovers();
@@ -94,8 +103,8 @@ void PrivatePostgres::make_cluster() {
         .log = folder_.log("initdb"),
         .account = folder_.account()};
     if (run_program(spec, std::chrono::seconds(60)) != 0) {
-        throw CommandError(fmt::format("PostgreSQL's initdb failed:\n{}",
-                                       last_lines(folder_.log("initdb"), 5)));
+        throw CommandError(
+            fmt::format("PostgreSQL's initdb failed:\n{}", last_lines(folder_.log("initdb"), 5)));
     }
     fs::rename(draft, data_);
 }
@@ -112,12 +121,29 @@ void PrivatePostgres::end_leftovers() const {
 
 void PrivatePostgres::launch() {
     const ProgramSpec spec{
-        .arguments = {program("postgres"), "-D", data_, "-c", "listen_addresses=", "-c",
-                      fmt::format("unix_socket_directories={}", folder_.sockets().string()), "-c",
-                      "max_connections=200", "-c", "max_locks_per_transaction=256", "-c",
-                      "max_prepared_transactions=64", "-c", "wal_level=logical", "-c",
-                      "max_wal_size=1GB", "-c", "logging_collector=off", "-c",
-                      "log_min_messages=warning", "-c", "wal_compression=lz4"},
+        .arguments = {program("postgres"),
+                      "-D",
+                      data_,
+                      "-c",
+                      "listen_addresses=",
+                      "-c",
+                      fmt::format("unix_socket_directories={}", folder_.sockets().string()),
+                      "-c",
+                      "max_connections=200",
+                      "-c",
+                      "max_locks_per_transaction=256",
+                      "-c",
+                      "max_prepared_transactions=64",
+                      "-c",
+                      "wal_level=logical",
+                      "-c",
+                      "max_wal_size=1GB",
+                      "-c",
+                      "logging_collector=off",
+                      "-c",
+                      "log_line_prefix=%m [%p] ",
+                      "-c",
+                      "wal_compression=lz4"},
         .folder = data_,
         .log = folder_.log("postgres"),
         .account = folder_.account(),
@@ -130,10 +156,11 @@ std::string PrivatePostgres::conninfo() const {
 }
 
 void PrivatePostgres::wait_until_ready() {
-    const auto probe = fmt::format("host={} port=5432 user=postgres dbname=postgres",
-                                   folder_.sockets().string());
+    const auto probe =
+        fmt::format("host={} port=5432 user=postgres dbname=postgres", folder_.sockets().string());
     const auto until = std::chrono::steady_clock::now() + start_limit;
-    while (PQping(probe.c_str()) != PQPING_OK) {
+    // The postmaster writes its state into its pid file; asking by connections fills its log.
+    while (!says_ready(data_) || PQping(probe.c_str()) != PQPING_OK) {
         if (program_->wait(std::chrono::milliseconds(20))) {
             throw CommandError(fmt::format("the private PostgreSQL ended at its start ({}):\n{}",
                                            program_->how_it_ended(),
@@ -148,8 +175,8 @@ void PrivatePostgres::wait_until_ready() {
 }
 
 void PrivatePostgres::make_owner() const {
-    const auto conninfo = fmt::format("host={} port=5432 user=postgres dbname=postgres",
-                                      folder_.sockets().string());
+    const auto conninfo =
+        fmt::format("host={} port=5432 user=postgres dbname=postgres", folder_.sockets().string());
     const Connection connection(PQconnectdb(conninfo.c_str()), &PQfinish);
     if (PQstatus(connection.get()) != CONNECTION_OK) {
         throw CommandError(fmt::format("the private PostgreSQL refuses connections: {}",
@@ -163,7 +190,9 @@ void PrivatePostgres::make_owner() const {
     }
 }
 
-bool PrivatePostgres::has_ended() { return program_->wait(std::chrono::milliseconds(0)); }
+bool PrivatePostgres::has_ended() {
+    return program_->wait(std::chrono::milliseconds(0));
+}
 
 void PrivatePostgres::stop(std::chrono::milliseconds limit) {
     if (!program_) return;

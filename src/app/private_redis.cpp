@@ -44,7 +44,9 @@ fs::path find_redis() {
 PrivateRedis::PrivateRedis(const DataFolder& folder)
     : folder_(folder), data_(folder.engines() / "redis") {}
 
-std::string PrivateRedis::address() const { return fmt::format("unix:{}", socket().string()); }
+std::string PrivateRedis::address() const {
+    return fmt::format("unix:{}", socket().string());
+}
 
 void PrivateRedis::start() {
     make_folder(data_, folder_.account());
@@ -70,7 +72,9 @@ void PrivateRedis::start() {
     }
 }
 
-bool PrivateRedis::has_ended() { return program_->wait(std::chrono::milliseconds(0)); }
+bool PrivateRedis::has_ended() {
+    return program_->wait(std::chrono::milliseconds(0));
+}
 
 void PrivateRedis::stop(std::chrono::milliseconds limit) {
     if (!program_) return;

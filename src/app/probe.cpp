@@ -8,7 +8,9 @@ namespace tenon::app {
 
 namespace {
 
-std::size_t drop(char*, std::size_t size, std::size_t count, void*) { return size * count; }
+std::size_t drop(char*, std::size_t size, std::size_t count, void*) {
+    return size * count;
+}
 
 }  // namespace
 

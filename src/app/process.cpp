@@ -32,7 +32,9 @@ using Clock = std::chrono::steady_clock;
     throw std::system_error(errno, std::generic_category(), what);
 }
 
-int open_pidfd(pid_t pid) { return static_cast<int>(syscall(SYS_pidfd_open, pid, 0)); }
+int open_pidfd(pid_t pid) {
+    return static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
+}
 
 int milliseconds_left(Clock::time_point until) {
     const auto left =
@@ -119,8 +121,7 @@ bool is_zombie(pid_t pid) {
     std::ifstream stat(fmt::format("/proc/{}/stat", pid));
     std::string text((std::istreambuf_iterator<char>(stat)), {});
     const auto name_end = text.rfind(')');
-    return name_end != std::string::npos && text.size() > name_end + 2 &&
-           text[name_end + 2] == 'Z';
+    return name_end != std::string::npos && text.size() > name_end + 2 && text[name_end + 2] == 'Z';
 }
 
 }  // namespace
@@ -188,7 +189,9 @@ Program& Program::operator=(Program&& other) noexcept {
     return *this;
 }
 
-Program::~Program() { release(); }
+Program::~Program() {
+    release();
+}
 
 void Program::release() {
     if (pid_ > 0 && !ended_) {

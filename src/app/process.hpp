@@ -28,7 +28,7 @@ struct ProgramSpec {
     std::filesystem::path folder;        ///< its working folder, by which it is found again
     std::filesystem::path log;           ///< standard output and error are appended here
     std::optional<Account> account;
-    int death_signal = 9;                ///< what it gets when the thread that started it ends
+    int death_signal = 9;  ///< what it gets when the thread that started it ends
 };
 
 /// A child process.

@@ -29,7 +29,9 @@ public:
         return boost::asio::co_spawn(cores_[0].io(), std::move(work), boost::asio::use_future)
             .get();
     }
-    [[nodiscard]] runtime::Call make_call() { return cores_[0].make_call(std::chrono::seconds(10)); }
+    [[nodiscard]] runtime::Call make_call() {
+        return cores_[0].make_call(std::chrono::seconds(10));
+    }
     [[nodiscard]] runtime::Core& core() { return cores_[0]; }
     [[nodiscard]] storage::Database& database() { return *database_; }
     [[nodiscard]] access::Keys& keys() { return *keys_; }

@@ -36,12 +36,15 @@ struct Bucket {
 /// Source:  F88.
 [[nodiscard]] Slot slot_of(const Uuid& project, std::string_view key);
 
+/// The bucket of a slot within a space.
 [[nodiscard]] constexpr Bucket bucket_of(Space space, Slot slot) {
     return {static_cast<std::int32_t>(space.value * slots_total + slot.value)};
 }
+/// The slot that a bucket is for.
 [[nodiscard]] constexpr Slot slot_of(Bucket bucket) {
     return {static_cast<std::uint16_t>(static_cast<std::uint32_t>(bucket.value) % slots_total)};
 }
+/// The space that a bucket belongs to.
 [[nodiscard]] constexpr Space space_of(Bucket bucket) {
     return {static_cast<std::uint32_t>(bucket.value) / slots_total};
 }

@@ -29,8 +29,7 @@ void CodeBook::grant(base::Bucket bucket, std::uint64_t first_k, std::uint64_t c
 
 std::uint64_t CodeBook::wish(base::Bucket bucket) {
     auto& range = ranges_[bucket.value];
-    range.last_wish =
-        range.last_wish == 0 ? lease_first : std::min(range.last_wish * 2, lease_max);
+    range.last_wish = range.last_wish == 0 ? lease_first : std::min(range.last_wish * 2, lease_max);
     return range.last_wish;
 }
 

@@ -30,7 +30,7 @@ ClaimName claim_name(const CreateItem& item) {
 base::Result<Made> refuse_alias(const CreateItem& item) {
     return base::fail(errors::alias_taken,
                       fmt::format("'{}' is another link's on {}; choose another alias",
-                                  item.row.code, item.domain.host));
+                                  item.row.code, item.domain->host));
 }
 
 base::Result<Made> repeat(const storage::StoredClaim& stored, const CreateItem& item) {
@@ -38,7 +38,13 @@ base::Result<Made> repeat(const storage::StoredClaim& stored, const CreateItem& 
     if (!same) return base::fail(std::move(same.error()));
     auto link = runtime::from_json<Link>(same->answer);
     if (!link) return base::fail(std::move(link.error()));
-    return Made{.link = std::move(*link), .row = {}, .replayed = true};
+    return Made{.row = {}, .stored = std::move(*link)};
+}
+
+/// What a repeat within the batch gets: what its leader got, as a repeat is shown it.
+base::Result<Made> follow(const base::Result<Made>& led, const CreateItem& leader) {
+    if (!led || led->is_replayed()) return led;
+    return Made{.row = {}, .stored = show(led->row, *leader.domain)};
 }
 
 }  // namespace
@@ -53,8 +59,8 @@ struct Creator::Batch {
     std::span<const CreateItem> items;
     std::vector<std::optional<base::Result<Made>>> verdicts;
     std::vector<Row> rows;
-    std::vector<std::size_t> round;   ///< items of this round
-    std::vector<std::size_t> losers;  ///< items whose claim or name was there before
+    std::vector<std::size_t> round;    ///< items of this round
+    std::vector<std::size_t> losers;   ///< items whose claim or name was there before
     std::vector<Follower> same_claim;  ///< answered as their leader is, where the body is the same
     std::vector<Follower> same_alias;  ///< cannot be made once their leader's name is taken
 
@@ -64,7 +70,8 @@ struct Creator::Batch {
     }
     [[nodiscard]] bool drawn(std::size_t i) const { return items[i].row.code.empty(); }
     [[nodiscard]] bool settled() const {
-        return std::ranges::all_of(verdicts, [](const auto& verdict) { return verdict.has_value(); });
+        return std::ranges::all_of(verdicts,
+                                   [](const auto& verdict) { return verdict.has_value(); });
     }
 
     /// Items that share neither claim nor alias; the others follow the one they meet.
@@ -96,9 +103,7 @@ struct Creator::Batch {
         }
     }
 
-    void make(std::size_t i) {
-        verdicts[i] = Made{.link = show(rows[i], items[i].domain), .row = rows[i]};
-    }
+    void make(std::size_t i) { verdicts[i] = Made{.row = std::move(rows[i]), .stored = {}}; }
 };
 
 awaitable<std::vector<base::Result<Made>>> Creator::run(runtime::Call& call,
@@ -168,7 +173,7 @@ awaitable<void> Creator::write(runtime::Call& call, Batch& batch) {
             draft.claim = KeyedClaim{.caller = item.caller,
                                      .key = item.claim->key,
                                      .fingerprint = item.claim->fingerprint,
-                                     .answer = runtime::to_json(show(draft.row, item.domain))};
+                                     .answer = runtime::to_json(show(draft.row, *item.domain))};
         }
         drafts.push_back(std::move(draft));
     }
@@ -182,7 +187,8 @@ awaitable<void> Creator::write(runtime::Call& call, Batch& batch) {
         }
     }
     for (const auto& [item, leader] : batch.same_alias) {
-        const bool taken = batch.verdicts[leader] || (std::ranges::find(batch.losers, leader) != batch.losers.end());
+        const bool taken = batch.verdicts[leader] ||
+                           (std::ranges::find(batch.losers, leader) != batch.losers.end());
         if (taken) batch.losers.push_back(item);
     }
 }
@@ -220,8 +226,7 @@ void Creator::answer_followers(Batch& batch) {
         const auto& verdict = batch.verdicts[leader];
         if (!verdict) continue;
         if (batch.items[item].claim->fingerprint == batch.items[leader].claim->fingerprint) {
-            batch.verdicts[item] = *verdict;
-            if (verdict->has_value()) (*batch.verdicts[item])->replayed = true;
+            batch.verdicts[item] = follow(*verdict, batch.items[leader]);
         } else if (verdict->has_value()) {
             storage::StoredClaim stored;
             stored.fingerprint = batch.items[leader].claim->fingerprint;

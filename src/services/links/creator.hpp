@@ -2,6 +2,8 @@
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
+#include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -15,17 +17,18 @@ namespace tenon::links {
 /// One link to be made.
 struct CreateItem {
     base::Bucket bucket;
-    Row row;                              ///< an empty code is drawn in the bucket
+    Row row;  ///< an empty code is drawn in the bucket
     std::optional<runtime::Claim> claim;
-    std::string caller;                   ///< whose claim: an end user's subject, or empty
-    DomainFacts domain;
+    std::string caller;  ///< whose claim: an end user's subject, or empty
+    std::shared_ptr<const DomainSet> domains;
+    const DomainFacts* domain = nullptr;  ///< one of `domains`
 };
 
-/// A link that was made, now or at the first try under its key.
+/// A link that was made: now as its row, or at the first try under its key as it was shown then.
 struct Made {
-    Link link;
     Row row;
-    bool replayed = false;
+    std::optional<Link> stored;
+    [[nodiscard]] bool is_replayed() const { return stored.has_value(); }
 };
 
 /// Writes batches of one core for one node.

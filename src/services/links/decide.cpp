@@ -14,8 +14,8 @@ namespace {
 constexpr std::array<std::int32_t, 4> redirect_statuses{301, 302, 307, 308};
 
 bool is_alias_character(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           c == '-' || c == '_';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '_';
 }
 
 std::string_view authority_of(std::string_view serialised) {
@@ -34,8 +34,8 @@ std::string_view without_last_dot(std::string_view host) {
 std::string_view without_port(std::string_view authority) {
     const auto colon = authority.rfind(':');
     const auto bracket = authority.rfind(']');
-    const bool has_port = colon != std::string_view::npos &&
-                          (bracket == std::string_view::npos || colon > bracket);
+    const bool has_port =
+        colon != std::string_view::npos && (bracket == std::string_view::npos || colon > bracket);
     return has_port ? authority.substr(0, colon) : authority;
 }
 
@@ -70,7 +70,9 @@ base::Result<void> refuse_alias(std::string reason) {
 
 }  // namespace
 
-void OwnOrigins::add(std::string_view authority) { authorities_.emplace(authority); }
+void OwnOrigins::add(std::string_view authority) {
+    authorities_.emplace(authority);
+}
 
 bool OwnOrigins::leads_here(std::string_view serialised) const {
     const auto authority = authority_of(serialised);

@@ -47,31 +47,34 @@ private:
                                                      const base::Uuid& domain,
                                                      std::string_view path);
 
-/// Checks what a client asks for and makes the row without its code.
-///
-/// Shape:  pure; `now` is business time. The row's code is the alias, or empty for a drawn one.
-/// Errors: links.invalid_target, links.target_is_own, links.invalid_alias, links.invalid_expiry,
-///         links.invalid_status.
+/// What a creation is judged by; `now` is business time.
 struct CreateFacts {
     base::Uuid project;
     base::Time now;
     const OwnOrigins& own;
     const std::vector<std::string>& reserved;
 };
+/// Checks what a client asks for and makes the row without its code.
+///
+/// Shape:  pure. The row's code is the alias, or empty for a drawn one.
+/// Errors: links.invalid_target, links.target_is_own, links.invalid_alias, links.invalid_expiry,
+///         links.invalid_status.
 [[nodiscard]] base::Result<Row> decide_create(const CreateLink& asked, const DomainFacts& domain,
                                               const CreateFacts& facts);
 
-/// Applies an edit to a row.
-///
-/// Errors: as decide_create, without the alias.
+/// What an edit is judged by; `now` is business time.
 struct EditFacts {
     base::Time now;
     const OwnOrigins& own;
 };
+/// Applies an edit to a row.
+///
+/// Errors: as decide_create, without the alias.
 [[nodiscard]] base::Result<Row> decide_edit(Row row, const EditLink& asked, const EditFacts& facts);
 
 /// What a visitor gets.
 enum class Visit { follow, expired };
+/// Shape: pure; a link ends at the very moment of its expiry.
 [[nodiscard]] Visit decide_visit(const Target& target, base::Time now);
 
 /// A row as its owner sees it.

@@ -31,9 +31,9 @@ OwnOrigins own_origins() {
 base::Result<Row> create(const CreateLink& asked) {
     static const OwnOrigins own = own_origins();
     static const std::vector<std::string> reserved{"v1", "docs"};
-    return decide_create(asked, shared_domain(),
-                         {.project = base::Uuid{{7}}, .now = noon, .own = own,
-                          .reserved = reserved});
+    return decide_create(
+        asked, shared_domain(),
+        {.project = base::Uuid{{7}}, .now = noon, .own = own, .reserved = reserved});
 }
 
 CreateLink asking_for(std::string url) {
@@ -144,8 +144,9 @@ RC_GTEST_PROP(SlotOfPath, EveryTakenAliasHasASlot, ()) {
 }
 
 TEST(SlotOfPath, RefusesWhatNoLinkCanBeCalled) {
-    for (const auto& path : {std::string(), std::string("a/b"), std::string("a%20b"),
-                             std::string("\0a", 2), std::string(129, 'a'), std::string("favicon.ico")}) {
+    for (const auto& path :
+         {std::string(), std::string("a/b"), std::string("a%20b"), std::string("\0a", 2),
+          std::string(129, 'a'), std::string("favicon.ico")}) {
         EXPECT_EQ(slot_of_path(bijection, base::Uuid{{1}}, path), std::nullopt) << path;
     }
 }

@@ -9,10 +9,16 @@ const base::Uuid shop{{1}};
 const base::Uuid other{{2}};
 
 DomainSet some_domains() {
-    return DomainSet({{.id = base::Uuid{{10}}, .host = "own.example", .scheme = "https",
-                       .space = {}, .project = shop},
-                      {.id = base::Uuid{{11}}, .host = "127.0.0.1:8080", .scheme = "http",
-                       .space = {}, .project = std::nullopt}});
+    return DomainSet({{.id = base::Uuid{{10}},
+                       .host = "own.example",
+                       .scheme = "https",
+                       .space = {},
+                       .project = shop},
+                      {.id = base::Uuid{{11}},
+                       .host = "127.0.0.1:8080",
+                       .scheme = "http",
+                       .space = {},
+                       .project = std::nullopt}});
 }
 
 TEST(DomainSet, ServesAnUnknownHostFromTheSharedDomain) {

@@ -146,7 +146,9 @@ struct fields_of<links::LinkPage> {
 template <>
 struct fields_of<links::ByCode> {
     static constexpr FieldSpec list[] = {
-        {.name = "code", .meaning = "A code or an alias.", .example = R"("2fQx9Kd")",
+        {.name = "code",
+         .meaning = "A code or an alias.",
+         .example = R"("2fQx9Kd")",
          .length_max = 128},
         {.name = "domain",
          .meaning = "Its domain; the shared one when left out.",

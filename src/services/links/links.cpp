@@ -19,7 +19,9 @@ namespace {
 constexpr std::int32_t page_default = 50;
 
 /// What an entry costs beyond its key: the Target, its control block and its URL.
-std::size_t bytes_of(const Target& target) { return sizeof(Target) + 16 + target.url.capacity(); }
+std::size_t bytes_of(const Target& target) {
+    return sizeof(Target) + 16 + target.url.capacity();
+}
 
 std::string list_binding(const base::Uuid& project, const std::optional<base::Uuid>& domain) {
     return fmt::format("links.list {} {}", base::format_uuid(project),
@@ -36,13 +38,13 @@ std::optional<ListPosition> read_position(const std::vector<std::string>& values
     const auto domain = base::parse_uuid(values[2]);
     if (!domain) return std::nullopt;
     const std::chrono::microseconds created_at(std::stoll(values[0]));
-    return ListPosition{
-        .created_at = base::Time(created_at), .code = values[1], .domain = *domain};
+    return ListPosition{.created_at = base::Time(created_at), .code = values[1], .domain = *domain};
 }
 
 std::unexpected<base::Error> refuse_domain(const std::optional<std::string>& host) {
-    auto detail = fmt::format("this project has no domain '{}'; leave `domain` out for the shared one",
-                              host.value_or(""));
+    auto detail =
+        fmt::format("this project has no domain '{}'; leave `domain` out for the shared one",
+                    host.value_or(""));
     return base::fail(base::Error(errors::unknown_domain, std::move(detail))
                           .add_field("/domain", "a domain of this project"));
 }
@@ -81,9 +83,11 @@ Links::Links(runtime::Core& core, storage::Database& database, Shared& shared,
             [this](runtime::Call& call, std::span<const CreateItem> items) {
                 return creator_.run(call, items);
             }));
-        look_ups_.push_back(std::make_unique<LookUps>(
-            core, LookUps::Options{.batch_max = shared.options.batch_max},
-            [this](runtime::Call& call, std::span<const Key> keys) { return look_up(call, keys); }));
+        look_ups_.push_back(
+            std::make_unique<LookUps>(core, LookUps::Options{.batch_max = shared.options.batch_max},
+                                      [this](runtime::Call& call, std::span<const Key> keys) {
+                                          return look_up(call, keys);
+                                      }));
     }
 }
 
@@ -119,31 +123,24 @@ base::Result<CreateItem> Links::plan(const runtime::Call& call, const CreateLink
                       .row = std::move(*row),
                       .claim = call.claim,
                       .caller = call.subject,
-                      .domain = *domain};
-}
-
-awaitable<base::Result<Made>> Links::make(runtime::Call& call, CreateItem item) {
-    auto& creates = creates_of(item.bucket);
-    auto made = co_await creates.add(call, std::move(item));
-    if (made && !made->replayed) keep(made->row);
-    co_return made;
-}
-
-void Links::keep(const Row& row) {
-    auto target = std::make_shared<const Target>(target_of(row));
-    const auto bytes = bytes_of(*target);
-    const NearKey key(row.domain, row.code);
-    shared_.targets.put_own_write(key.text(), std::move(target), bytes,
-                                  std::chrono::steady_clock::now());
+                      .domains = domains_,
+                      .domain = domain};
 }
 
 awaitable<base::Result<Link>> Links::create(runtime::Call& call, CreateLink asked) {
     auto item = plan(call, asked);
     if (!item) co_return base::fail(std::move(item.error()));
-    auto made = co_await make(call, std::move(*item));
+    const auto domains = item->domains;
+    const auto& domain = *item->domain;
+    auto& creates = creates_of(item->bucket);
+    auto made = co_await creates.add(call, std::move(*item));
     if (!made) co_return base::fail(std::move(made.error()));
-    if (call.claim) call.claim->replayed = made->replayed;
-    co_return std::move(made->link);
+    if (call.claim) call.claim->replayed = made->is_replayed();
+    if (made->is_replayed()) co_return std::move(*made->stored);
+    // Whoever asked for the path before must not go on hearing that there is none. The link itself
+    // comes near when somebody follows it: most new links wait a while for that.
+    shared_.targets.invalidate(NearKey(made->row.domain, made->row.code).text());
+    co_return show(made->row, domain);
 }
 
 namespace {

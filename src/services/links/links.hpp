@@ -26,7 +26,8 @@ namespace tenon::links {
 struct Options {
     /// Memory for targets kept near, all cores together. Default 64 MiB, at least 1 MiB.
     std::size_t cache_bytes = 64 << 20;
-    /// How long another process may go on serving an edited or deleted link. Default 5 s, 1 to 30 s.
+    /// How long another process may go on serving an edited or deleted link. Default 5 s, 1 to 30
+    /// s.
     std::chrono::milliseconds cache_ttl{5'000};
     /// How long a code found unknown is taken as unknown. Default 1 s, at most 10 s.
     std::chrono::milliseconds unknown_ttl{1'000};
@@ -84,8 +85,9 @@ public:
     /// Frees an alias; a code is never used again. Errors: links.not_found, links.unknown_domain.
     boost::asio::awaitable<base::Result<void>> remove(runtime::Call& call, ByCode which);
 
-    /// The near copy of a path's target, for a redirect that waits for nothing: calls `use` with the
-    /// target, or with null for a path known to lead nowhere; false when the database must be asked.
+    /// The near copy of a path's target, for a redirect that waits for nothing: calls `use` with
+    /// the target, or with null for a path known to lead nowhere; false when the database must be
+    /// asked.
     template <class Use>
     bool with_near(std::string_view host, std::string_view path,
                    std::chrono::steady_clock::time_point now, Use&& use) const;
@@ -114,12 +116,10 @@ private:
                                              ItemOutcome& outcome);
     base::Result<CreateItem> plan(const runtime::Call& call, const CreateLink& asked);
     base::Bucket place(const runtime::Call& call, const DomainFacts& domain, const Row& row);
-    boost::asio::awaitable<base::Result<Made>> make(runtime::Call& call, CreateItem item);
     base::Result<Key> key_of(const runtime::Call& call, const ByCode& which,
                              const DomainFacts** domain) const;
     boost::asio::awaitable<std::vector<std::optional<Row>>> look_up(runtime::Call& call,
                                                                     std::span<const Key> keys);
-    void keep(const Row& row);
     [[nodiscard]] Creates& creates_of(base::Bucket bucket);
     [[nodiscard]] LookUps& look_ups_of(base::Bucket bucket);
 
@@ -129,7 +129,7 @@ private:
     Store store_;
     CodeBook codes_;
     Creator creator_;
-    std::vector<std::unique_ptr<Creates>> creates_;    // by node
+    std::vector<std::unique_ptr<Creates>> creates_;   // by node
     std::vector<std::unique_ptr<LookUps>> look_ups_;  // by node
 };
 

@@ -126,15 +126,16 @@ awaitable<base::Result<Nothing>> remove(runtime::Call& call, Links& links, ByCod
 }
 
 /// A path names a link by its one segment.
-std::string_view name_of(const http::Request& request) { return request.path.substr(1); }
+std::string_view name_of(const http::Request& request) {
+    return request.path.substr(1);
+}
 
 bool visit_at_once(const OfCore& links, runtime::Core& core, const http::Request& request,
                    http::Response& response) {
     const auto now = core.clock().now();
-    return links(core).with_near(host_of(request), name_of(request),
-                                 std::chrono::steady_clock::now(), [&](const Target* target) {
-                                     answer_visit(target, request, now, response);
-                                 });
+    return links(core).with_near(
+        host_of(request), name_of(request), std::chrono::steady_clock::now(),
+        [&](const Target* target) { answer_visit(target, request, now, response); });
 }
 
 awaitable<void> visit(Links& links, runtime::Call& call, const http::Request& request,

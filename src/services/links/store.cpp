@@ -245,8 +245,8 @@ void mark_plain(std::span<const Draft> drafts, const std::vector<std::size_t>& p
         by_name.emplace(std::pair(drafts[place].row.domain, drafts[place].row.code), place);
     }
     for (std::size_t row = 0; row < rows.size(); ++row) {
-        const auto found = by_name.find({rows.value<base::Uuid>(row, 0),
-                                         rows.value<std::string_view>(row, 1)});
+        const auto found =
+            by_name.find({rows.value<base::Uuid>(row, 0), rows.value<std::string_view>(row, 1)});
         TENON_ASSERT(found != by_name.end());
         written[found->second] = Written::made;
     }
@@ -352,8 +352,7 @@ awaitable<std::vector<std::optional<Row>>> Store::look_up(runtime::Call& call,
     co_return found;
 }
 
-awaitable<std::optional<Row>> Store::find(runtime::Call& call, const Key& key,
-                                          base::Uuid project) {
+awaitable<std::optional<Row>> Store::find(runtime::Call& call, const Key& key, base::Uuid project) {
     Query query{find_row, key_parameters(key, project)};
     const auto rows =
         co_await database_.read(call, key.bucket, storage::Policy::primary, std::move(query));
@@ -391,16 +390,15 @@ awaitable<std::vector<Row>> Store::list(runtime::Call& call, const ListQuery& qu
         parameters.add(query.after->domain);
     }
     Query statement{query.after ? list_next : list_first, std::move(parameters)};
-    const auto answers = co_await database_.on_every_node(call, storage::Policy::primary,
-                                                          std::move(statement));
+    const auto answers =
+        co_await database_.on_every_node(call, storage::Policy::primary, std::move(statement));
     std::vector<std::vector<Row>> pages;
     for (const auto& rows : answers) pages.push_back(rows.all<Row>());
-    co_return storage::merge_pages(
-        std::move(pages), static_cast<std::size_t>(query.limit),
-        [](const Row& left, const Row& right) {
-            return std::tie(left.created_at, left.code, left.domain) >
-                   std::tie(right.created_at, right.code, right.domain);
-        });
+    co_return storage::merge_pages(std::move(pages), static_cast<std::size_t>(query.limit),
+                                   [](const Row& left, const Row& right) {
+                                       return std::tie(left.created_at, left.code, left.domain) >
+                                              std::tie(right.created_at, right.code, right.domain);
+                                   });
 }
 
 awaitable<std::array<std::uint8_t, 16>> load_bijection_key(runtime::Call& call,
@@ -423,6 +421,8 @@ awaitable<std::array<std::uint8_t, 16>> load_bijection_key(runtime::Call& call,
     co_return key;
 }
 
-const char* list_sql(bool goes_on) { return goes_on ? list_next.sql : list_first.sql; }
+const char* list_sql(bool goes_on) {
+    return goes_on ? list_next.sql : list_first.sql;
+}
 
 }  // namespace tenon::links

@@ -39,9 +39,10 @@ struct Draft {
 /// What happened to one draft.
 enum class Written {
     made,
-    not_made,     ///< its claim or its (domain, code) was there before
-    taken_meanwhile,  ///< another transaction took its (domain, code); nothing of the batch happened
-    undone,       ///< nothing happened because of another draft of the batch; send it again
+    not_made,         ///< its claim or its (domain, code) was there before
+    taken_meanwhile,  ///< another transaction took its (domain, code); nothing of the batch
+                      ///< happened
+    undone,           ///< nothing happened because of another draft of the batch; send it again
 };
 
 /// The start of a leased range.
@@ -106,8 +107,9 @@ private:
 };
 
 /// The bijection's key, made at the first call ever.
-boost::asio::awaitable<std::array<std::uint8_t, 16>> load_bijection_key(
-    runtime::Call& call, storage::Database& database, base::Random& random);
+boost::asio::awaitable<std::array<std::uint8_t, 16>> load_bijection_key(runtime::Call& call,
+                                                                        storage::Database& database,
+                                                                        base::Random& random);
 
 /// The text of the list query, for the test that explains it.
 [[nodiscard]] const char* list_sql(bool goes_on);

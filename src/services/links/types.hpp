@@ -29,7 +29,8 @@ struct CreateLink {
     std::optional<std::int32_t> status;
     std::optional<bool> forward_query;
 };
-BOOST_DESCRIBE_STRUCT(CreateLink, (), (url, alias, domain, expires_at, title, status, forward_query))
+BOOST_DESCRIBE_STRUCT(CreateLink, (),
+                      (url, alias, domain, expires_at, title, status, forward_query))
 
 /// Several links in one request.
 struct CreateLinks {

@@ -211,12 +211,13 @@ class Requests(ServerCase):
 
     def test_a_trace_is_taken_over(self):
         trace = uuid.uuid4().hex
-        answer = self.client.ask("GET", "/v1/links/x", None,
+        answer = self.client.ask("GET", "/v1/links/no-such-link", None,
                                  {"traceparent": f"00-{trace}-{trace[:16]}-01"})
         self.assertEqual(answer.json["trace_id"], trace)
         for malformed in ("", "x", f"00-{'0' * 32}-{trace[:16]}-01", f"ff-{trace}-{trace[:16]}-01",
                           f"00-{trace.upper()}-{trace[:16]}-01Z"):
-            answer = self.client.ask("GET", "/v1/links/x", None, {"traceparent": malformed})
+            answer = self.client.ask("GET", "/v1/links/no-such-link", None,
+                                     {"traceparent": malformed})
             with self.subTest(traceparent=malformed):
                 self.assertEqual(answer.status, 404)
                 self.assertNotEqual(answer.json["trace_id"], trace)
@@ -408,22 +409,28 @@ class Beside(ServerCase):
         paths = document["paths"]
         self.assertLessEqual({"/v1/links", "/v1/links/bulk", "/v1/links/{code}"}, set(paths))
         for path in ("/v1/links", "/v1/links/bulk"):
-            names = [parameter.get("name") for parameter in paths[path]["post"]["parameters"]]
+            names = [self.resolve(document, parameter)["name"]
+                     for parameter in paths[path]["post"]["parameters"]]
             self.assertIn("Idempotency-Key", names)
         identifiers = [operation["operationId"] for methods in paths.values()
                        for operation in methods.values() if "operationId" in operation]
         self.assertEqual(len(identifiers), len(set(identifiers)))
         for reference in re.findall(r'"\$ref":\s*"([^"]+)"', json.dumps(document)):
-            node = document
-            for part in reference.removeprefix("#/").split("/"):
-                node = node[part]
+            self.assertTrue(self.resolve(document, {"$ref": reference}))
+
+    def resolve(self, document, node):
+        """What a node stands for: itself, or what it refers to."""
+        if "$ref" not in node:
+            return node
+        for part in node["$ref"].removeprefix("#/").split("/"):
+            document = document[part]
+        return document
 
     def test_the_documented_examples_are_accepted(self):
         document = self.visitor.ask("GET", "/openapi.json").json
         schema = document["paths"]["/v1/links"]["post"]["requestBody"]["content"][
             "application/json"]["schema"]
-        if "$ref" in schema:
-            schema = document["components"]["schemas"][schema["$ref"].split("/")[-1]]
+        schema = self.resolve(document, schema)
         self.assertEqual(schema["required"], ["url"])
         body = {name: field["examples"][0] if "examples" in field else field["example"]
                 for name, field in schema["properties"].items()}

@@ -95,15 +95,15 @@ class Running(ServerCase):
     def test_the_banner_is_short_and_complete(self):
         self.assertLessEqual(len(BANNER), 12, BANNER)
         text = "\n".join(BANNER)
-        for needed in (self.server.url, self.server.key, str(self.server.data)):
+        for needed in ("http://127.0.0.1:", self.server.key, str(self.server.data)):
             self.assertIn(needed, text)
         self.assertNotIn("\x1b", text)
 
     def test_the_curl_lines_of_the_banner_work(self):
-        lines = [line.strip() for line in BANNER if line.strip().startswith(("export ", "curl "))]
+        lines = [line for line in BANNER if line.startswith(("export ", "curl "))]
         self.assertEqual(len([line for line in lines if line.startswith("curl ")]), 3, BANNER)
-        done = subprocess.run(["bash", "-e"], input="\n".join(lines), capture_output=True, text=True,
-                              timeout=20, env=clean_environment())
+        done = subprocess.run(["bash", "-e"], input="\n".join(lines), capture_output=True,
+                              text=True, timeout=20, env=clean_environment())
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertNotIn("/problems/", done.stdout)
         self.assertNotRegex(done.stdout, r"HTTP/1.1 [45]")

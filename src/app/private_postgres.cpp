@@ -38,6 +38,14 @@ std::string first_line(const std::string& text) {
     return text.substr(0, text.find('\n'));
 }
 
+/// The postmaster that works in a data folder; 0 when there is none, whatever the pid file says.
+pid_t postmaster_in(const fs::path& data) {
+    const auto pid_file = read_file(data / "postmaster.pid").value_or("");
+    const auto pid = static_cast<pid_t>(std::strtol(pid_file.c_str(), nullptr, 10));
+    const auto alive = processes_in(data);
+    return std::ranges::find(alive, pid) == alive.end() ? 0 : pid;
+}
+
 bool says_ready(const fs::path& data) {
     const auto pid_file = read_file(data / "postmaster.pid").value_or("");
     return pid_file.find("\nready") != std::string::npos;
@@ -111,8 +119,11 @@ void PrivatePostgres::make_cluster() {
 
 void PrivatePostgres::end_leftovers() const {
     // Every process of a cluster works in its data folder, so orphans are found without their pid.
-    for (const int signal : {SIGINT, SIGQUIT}) {
-        end_processes_in(data_, signal, std::chrono::milliseconds(signal == SIGINT ? 2'000 : 500));
+    // Fast shutdown is for the postmaster alone: its children take SIGINT as "cancel the statement".
+    const auto postmaster = postmaster_in(data_);
+    if (postmaster != 0) kill(postmaster, SIGINT);
+    if (postmaster == 0 || !wait_for_none_in(data_, std::chrono::seconds(2))) {
+        end_processes_in(data_, SIGQUIT, std::chrono::milliseconds(500));
     }
     // Nobody works there any more: a pid file names a zombie or another program.
     std::error_code ignored;

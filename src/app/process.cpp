@@ -18,6 +18,7 @@
 #include <cstring>
 #include <deque>
 #include <fstream>
+#include <stdexcept>
 #include <system_error>
 
 namespace tenon::app {
@@ -248,20 +249,25 @@ std::vector<pid_t> processes_in(const fs::path& folder) {
     return found;
 }
 
-std::size_t end_processes_in(const fs::path& folder, int polite, std::chrono::milliseconds limit) {
-    const auto first = processes_in(folder);
-    if (first.empty()) return 0;
-    for (const auto pid : first) kill(pid, polite);
+bool wait_for_none_in(const fs::path& folder, std::chrono::milliseconds limit) {
     const auto until = Clock::now() + limit;
     for (auto left = processes_in(folder); !left.empty(); left = processes_in(folder)) {
-        const bool late = Clock::now() >= until;
-        if (late) {
-            for (const auto pid : left) kill(pid, SIGKILL);
-        }
+        if (Clock::now() >= until) return false;
         const int descriptor = open_pidfd(left.front());
         if (descriptor < 0) continue;  // it ended between the two looks
-        wait_for_end(descriptor, late ? std::chrono::milliseconds(1'000) : limit);
+        wait_for_end(descriptor, std::chrono::milliseconds(milliseconds_left(until)));
         close(descriptor);
+    }
+    return true;
+}
+
+std::size_t end_processes_in(const fs::path& folder, int polite, std::chrono::milliseconds limit) {
+    const auto first = processes_in(folder);
+    for (const auto pid : first) kill(pid, polite);
+    if (wait_for_none_in(folder, limit)) return first.size();
+    for (const auto pid : processes_in(folder)) kill(pid, SIGKILL);
+    if (!wait_for_none_in(folder, std::chrono::seconds(5))) {
+        throw std::runtime_error("cannot end what works in " + folder.string());
     }
     return first.size();
 }

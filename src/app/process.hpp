@@ -69,6 +69,10 @@ int run_program(const ProgramSpec& spec, std::chrono::milliseconds limit);
 /// All live processes whose working folder is `folder`: a server with its orphaned children.
 [[nodiscard]] std::vector<pid_t> processes_in(const std::filesystem::path& folder);
 
+/// True when no process works in `folder`, now or within `limit`.
+[[nodiscard]] bool wait_for_none_in(const std::filesystem::path& folder,
+                                    std::chrono::milliseconds limit);
+
 /// Ends what works in `folder` that is not this process's child: `polite` first, SIGKILL for what
 /// remains after `limit`. Returns how many there were.
 std::size_t end_processes_in(const std::filesystem::path& folder, int polite,

@@ -27,6 +27,8 @@ base::Error error_of(const std::exception_ptr& failure) {
         error.repeat_after(std::max(wait, std::chrono::seconds(1)));
         return error;
     };
+    const base::Error internal(errors::internal,
+                               "This is a fault of the server; report it with the trace id.");
     try {
         std::rethrow_exception(failure);
     } catch (const runtime::DeadlineExceeded&) {
@@ -35,20 +37,27 @@ base::Error error_of(const std::exception_ptr& failure) {
     } catch (const runtime::Unavailable& away) {
         return later(errors::unavailable, "Repeat the request after the time in Retry-After.",
                      away.retry_after());
+    } catch (const runtime::Failure& failed) {
+        if (failed.advice() == runtime::Advice::later ||
+            failed.advice() == runtime::Advice::repeat) {
+            return later(errors::unavailable,
+                         "Repeat the request after the time in Retry-After.",
+                         std::chrono::seconds(1));
+        }
+        return internal;
     } catch (...) {
         if (runtime::is_cancellation(failure)) {
             return later(errors::unavailable, "The server is being stopped; repeat the request.",
                          std::chrono::seconds(1));
         }
-        return base::Error(errors::internal,
-                           "This is a fault of the server; report it with the trace id.");
+        return internal;
     }
 }
 
 void answer_failure(Exchange& exchange, const std::exception_ptr& failure) {
     const base::Error error = error_of(failure);
     const bool bug = error.is(errors::internal);
-    runtime::log(bug ? runtime::Level::error : runtime::Level::warning, exchange.call,
+    runtime::log(bug ? runtime::Level::error : runtime::Level::info, exchange.call,
                  "A request failed.",
                  {{"endpoint", exchange.route.endpoint->spec.path},
                   {"method", name_of(exchange.request.method)},

@@ -9,7 +9,11 @@ namespace {
 runtime::Advice advice_for(std::string_view sqlstate) {
     if (sqlstate.starts_with("22") || sqlstate.starts_with("23")) return runtime::Advice::split;
     if (sqlstate == "40001" || sqlstate == "40P01") return runtime::Advice::repeat;
-    return runtime::Advice::give_up;
+    // A statement that was cancelled or met its timeout, a lock that did not come in time, and a
+    // server that is short of something (class 53) or may not write at present.
+    const bool passing = sqlstate == "57014" || sqlstate == "55P03" || sqlstate == "25006" ||
+                         sqlstate.starts_with("53");
+    return passing ? runtime::Advice::later : runtime::Advice::give_up;
 }
 
 std::string sentence_of(const QueryFailed::Report& report) {

@@ -10,7 +10,8 @@ namespace tenon::postgres {
 
 /// A statement failed on the server; nothing of its transaction happened.
 ///
-/// advice(): split for classes 22 and 23, repeat for 40001 and 40P01, else give_up.
+/// advice(): split for classes 22 and 23, repeat for 40001 and 40P01, later for what passes (57014,
+/// 55P03, 25006, class 53), else give_up.
 class QueryFailed final : public runtime::Failure {
 public:
     struct Report {

@@ -61,7 +61,9 @@ TEST(QueryFailed, AdvisesByItsClass) {
     EXPECT_EQ(advice("40P01"), runtime::Advice::repeat);
     EXPECT_EQ(advice("40002"), runtime::Advice::give_up);
     EXPECT_EQ(advice("TN001"), runtime::Advice::give_up);
-    EXPECT_EQ(advice("57014"), runtime::Advice::give_up);
+    EXPECT_EQ(advice("57014"), runtime::Advice::later);
+    EXPECT_EQ(advice("53100"), runtime::Advice::later);
+    EXPECT_EQ(advice("42601"), runtime::Advice::give_up);
 }
 
 TEST(QueryFailed, SaysWhatWhereAndInWhichStatement) {

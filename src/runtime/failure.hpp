@@ -10,7 +10,8 @@ namespace tenon::runtime {
 
 /// What the one who sent the work may do about a failure.
 enum class Advice {
-    give_up,  ///< answer 500 or 503
+    give_up,  ///< it will fail again: answer 500
+    later,    ///< nothing happened, and it may succeed later: answer 503
     repeat,   ///< the same work may succeed now (40P01, 40001, a lost connection before sending)
     split,    ///< one item of a batch is at fault (SQLSTATE class 22 or 23): send halves
 };

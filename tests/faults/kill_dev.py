@@ -208,6 +208,7 @@ def main():
         if dev.stop() != 0:
             ledger.complain(f"the last stop ended with {dev.process.returncode}:\n{dev.log()}")
     finally:
+        log = dev.log()
         dev.remove()
     for start in starts:
         if start > options.start_limit:
@@ -218,6 +219,8 @@ def main():
     print(f"violations             {len(ledger.problems)} (promised 0)")
     for problem in ledger.problems[:20]:
         print(f"  {problem}")
+    if ledger.problems:
+        print(f"\nthe server's last lines:\n{log}")
     return 1 if ledger.problems else 0
 
 

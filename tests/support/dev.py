@@ -131,8 +131,11 @@ class Dev:
         return self
 
     def log(self):
+        """The last lines, errors first: what a server did wrong is not drowned by what it refused."""
         path = self.data.parent / f"dev-{self.data.name}.log"
-        return "\n".join(path.read_text(errors="replace").splitlines()[-40:])
+        lines = path.read_text(errors="replace").splitlines()
+        wrong = [line for line in lines if '"level":"error"' in line]
+        return "\n".join([*wrong[:5], *lines[-20:]])
 
     def client(self, key=True):
         return Client(self.url, self.key if key is True else key)

@@ -19,6 +19,9 @@ namespace {
 // A connection that lived this long was a success; one that ends sooner goes on backing off.
 constexpr std::chrono::seconds settled_after{5};
 
+// A server that is back is used within a second; one attempt a second burdens nobody.
+constexpr base::Backoff::Options backoff_options{.longest = std::chrono::milliseconds(1'000)};
+
 }  // namespace
 
 Line::Line(runtime::Core& core, const Startup& startup, Statements& statements,
@@ -27,7 +30,7 @@ Line::Line(runtime::Core& core, const Startup& startup, Statements& statements,
       startup_(startup),
       statements_(statements),
       connect_timeout_(connect_timeout),
-      backoff_({}, core.random()),
+      backoff_(backoff_options, core.random()),
       tried_(core.io()),
       why_("it was not tried yet"),
       down_since_(core.clock().now()) {}

@@ -83,7 +83,7 @@ private:
 Connection::Connection(runtime::Core& core, ClientOptions options)
     : core_(core),
       options_(std::move(options)),
-      backoff_({}, core.random()),
+      backoff_({.longest = std::chrono::milliseconds(1'000)}, core.random()),
       commands_(count("tenon_redis_commands_total", "Commands sent to Redis.")),
       late_(count("tenon_redis_late_total", "Commands whose callers left before the reply came.")),
       connections_(count("tenon_redis_connections_total", "Connections made to Redis.")),

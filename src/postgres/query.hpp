@@ -8,7 +8,7 @@ namespace tenon::postgres {
 /// SQL text with static lifetime and $n placeholders; prepared once per connection, found by
 /// the text's address. `columns` are decoded in binary form.
 struct Statement {
-    const char* sql;
+    const char* sql = nullptr;
 };
 
 /// A statement with its values.

@@ -190,7 +190,8 @@ TEST(DecideEdit, ALoopBuiltAfterwardsIsRefusedToo) {
 }
 
 TEST(DecideVisit, ExpiresAtTheVeryMoment) {
-    Target target{.expires_at = noon};
+    Target target;
+    target.expires_at = noon;
     EXPECT_EQ(decide_visit(target, noon - 1us), Visit::follow);
     EXPECT_EQ(decide_visit(target, noon), Visit::expired);
     target.expires_at.reset();

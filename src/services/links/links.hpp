@@ -141,7 +141,7 @@ public:
     [[nodiscard]] std::string_view text() const { return {bytes_.data(), size_}; }
 
 private:
-    std::array<char, 16 + alias_bytes_max> bytes_;
+    std::array<char, 16 + alias_bytes_max> bytes_{};
     std::size_t size_ = 0;
 };
 

@@ -146,7 +146,7 @@ awaitable<void> visit(Links& links, runtime::Call& call, const http::Request& re
 
 }  // namespace
 
-void add_routes(http::Router& router, OfCore links) {
+void add_routes(http::Router& router, const OfCore& links) {
     add_management(router, links);
     router.add<ByCode, Nothing, Nothing>(
         remove_spec(), [links](runtime::Call& call, ByCode which, Nothing) {

@@ -14,6 +14,6 @@ using OfCore = std::function<Links&(const runtime::Core&)>;
 /// Declares /v1/links and the redirect of /{code}.
 ///
 /// Expects: `links` outlives the router.
-void add_routes(http::Router& router, OfCore links);
+void add_routes(http::Router& router, const OfCore& links);
 
 }  // namespace tenon::links

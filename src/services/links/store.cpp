@@ -393,6 +393,7 @@ awaitable<std::vector<Row>> Store::list(runtime::Call& call, const ListQuery& qu
     const auto answers =
         co_await database_.on_every_node(call, storage::Policy::primary, std::move(statement));
     std::vector<std::vector<Row>> pages;
+    pages.reserve(answers.size());
     for (const auto& rows : answers) pages.push_back(rows.all<Row>());
     co_return storage::merge_pages(std::move(pages), static_cast<std::size_t>(query.limit),
                                    [](const Row& left, const Row& right) {

@@ -68,12 +68,13 @@ bool can_reach(const fs::path& path, const Account& account) {
     }
 }
 
-/// Nobody else may have laid a folder of that name under /tmp before us.
-void check_private(const fs::path& path, uid_t owner) {
+/// Nobody else may have laid a folder of that name under /tmp before us: it is this user's, or the
+/// engines' account's since an earlier run, and a stranger cannot replace it from here on.
+void check_private(const fs::path& path, const std::optional<Account>& account) {
     struct stat facts{};
-    const bool safe = lstat(path.c_str(), &facts) == 0 && S_ISDIR(facts.st_mode) &&
-                      facts.st_uid == owner && (facts.st_mode & 0077) == 0;
-    if (!safe) {
+    const bool exists = lstat(path.c_str(), &facts) == 0 && S_ISDIR(facts.st_mode);
+    const bool ours = facts.st_uid == geteuid() || (account && facts.st_uid == account->user);
+    if (!exists || !ours || (facts.st_mode & 0077) != 0) {
         throw CommandError(fmt::format(
             "{} exists and is not a private folder of this user; remove it", path.string()));
     }
@@ -139,22 +140,28 @@ void DataFolder::place_engines() {
 
 void DataFolder::place_sockets() {
     sockets_ = engines_ / "run";
-    const bool is_short = sockets_.string().size() <= socket_folder_max;
-    if (!is_short) sockets_ = fs::path("/tmp") / ("tenon-" + short_hash(path_));
+    if (sockets_.string().size() > socket_folder_max) {
+        sockets_ = fs::path("/tmp") / ("tenon-" + short_hash(path_));
+        make_folder(sockets_, std::nullopt);
+        check_private(sockets_, account_);  // before it is given away, which follows a link
+    }
     make_folder(sockets_, account_);
-    if (!is_short) check_private(sockets_, account_ ? account_->user : geteuid());
 }
 
 void write_file(const fs::path& path, const std::string& content) {
     const auto draft = path.string() + ".new";
     const int file = ::open(draft.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    const bool written =
+    bool written =
         file >= 0 &&
         ::write(file, content.data(), content.size()) == static_cast<ssize_t>(content.size()) &&
         fsync(file) == 0;
-    const int reason = errno;
+    int reason = errno;
     if (file >= 0) close(file);
-    if (!written || rename(draft.c_str(), path.c_str()) != 0) {
+    if (written && rename(draft.c_str(), path.c_str()) != 0) {
+        reason = errno;
+        written = false;
+    }
+    if (!written) {
         throw CommandError(
             fmt::format("cannot write {}: {}", path.string(), std::strerror(reason)));
     }

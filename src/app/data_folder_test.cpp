@@ -211,6 +211,13 @@ TEST_F(Data, WhatCannotBeWrittenIsSaid) {
     fs::create_directory(file.string() + ".new");
     EXPECT_THROW(write_file(file, "new"), CommandError);
     EXPECT_EQ(read_file(file), "old");
+    try {
+        fs::create_directory(test_.path / "folder");
+        write_file(test_.path / "folder", "x");
+        FAIL() << "a folder was replaced";
+    } catch (const CommandError& error) {
+        EXPECT_THAT(error.what(), HasSubstr("Is a directory"));
+    }
     EXPECT_EQ(read_file(test_.path / "missing"), std::nullopt);
 }
 

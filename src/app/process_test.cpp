@@ -1,5 +1,6 @@
 #include "app/process.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <signal.h>
@@ -8,7 +9,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <fstream>
 #include <string>
 
 #include "app/data_folder.hpp"
@@ -22,6 +22,10 @@ namespace fs = std::filesystem;
 
 class Process : public testing::Test {
 protected:
+    ~Process() override {
+        if (told_ >= 0) close(told_);
+    }
+
     /// A shell that runs `script` in a folder of its own.
     ProgramSpec shell(const std::string& script) {
         return {.arguments = {"/bin/sh", "-c", script},
@@ -38,16 +42,24 @@ protected:
     std::string logged() const { return read_file(log()).value_or(""); }
 
     /// A pipe with a name, by which a script tells that it has come so far: `echo x > ../told`.
-    void make_pipe() { ASSERT_EQ(mkfifo((folder_.path / "told").c_str(), 0600), 0); }
-    /// Returns when the script has written a line to it.
+    void make_pipe() {
+        const auto name = folder_.path / "told";
+        ASSERT_EQ(mkfifo(name.c_str(), 0600), 0);
+        told_ = open(name.c_str(), O_RDWR | O_CLOEXEC);  // a writer of it never waits
+        ASSERT_GE(told_, 0);
+    }
+    /// Waits for a line of a script; empty when none came within ten seconds.
     std::string wait_for_word() {
-        std::ifstream pipe(folder_.path / "told");
         std::string word;
-        std::getline(pipe, word);
-        return word;
+        for (char c = 0;; word += c) {
+            pollfd watched{.fd = told_, .events = POLLIN, .revents = 0};
+            if (poll(&watched, 1, 10'000) != 1 || read(told_, &c, 1) != 1) return "";
+            if (c == '\n') return word;
+        }
     }
 
     TestFolder folder_;
+    int told_ = -1;
 };
 
 TEST_F(Process, TellsHowItEnded) {

@@ -21,7 +21,7 @@ std::string_view as_text(const base::Digest& digest) {
 
 std::size_t bytes_of(const Key& key) {
     std::size_t bytes = sizeof(Key) + 16 + key.name.capacity();
-    for (const auto& scope : key.scopes) bytes += sizeof scope + scope.capacity();
+    for (const auto& scope : key.scopes) bytes += sizeof(std::string) + scope.capacity();
     return bytes;
 }
 
@@ -181,6 +181,7 @@ awaitable<std::vector<Key>> Keys::list(runtime::Call& call, base::Uuid project) 
 
 awaitable<void> Keys::flush_uses(runtime::Call& call) {
     std::vector<KeyUse> uses;
+    uses.reserve(uses_.size());
     for (const auto& [key, used_at] : uses_) uses.push_back({.key = key, .used_at = used_at});
     if (uses.empty()) co_return;
     uses_.clear();

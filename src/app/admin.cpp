@@ -104,7 +104,7 @@ void add_pages(http::Router& router) {
 
 }  // namespace
 
-void add_admin_routes(http::Router& router, AdminFacts facts) {
+void add_admin_routes(http::Router& router, const AdminFacts& facts) {
     router.add_raw(open_spec("/healthz", "200 while the process lives"),
                    [](runtime::Call&, const Request&, Response& response) {
                        return answer_text(response, "text/plain; charset=utf-8", "ok\n");

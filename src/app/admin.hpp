@@ -26,6 +26,6 @@ struct AdminFacts {
 /// Declares /healthz, /readyz, /metrics, /openapi.json, /docs and the page at /.
 ///
 /// Expects: `router` is filled by the services before it serves; facts outlive it.
-void add_admin_routes(http::Router& router, AdminFacts facts);
+void add_admin_routes(http::Router& router, const AdminFacts& facts);
 
 }  // namespace tenon::app

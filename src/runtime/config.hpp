@@ -71,8 +71,9 @@ template <OptionStruct T>
             if (doc.name == json_name(member.name)) ++matched;
         }
     });
-    return matched == boost::mp11::mp_size<MembersOf<T>>::value &&
-           matched == std::size(option_docs<T>::list);
+    constexpr std::size_t members = boost::mp11::mp_size<MembersOf<T>>::value;
+    constexpr std::size_t docs = std::size(option_docs<T>::list);
+    return members == docs && matched == docs;
 }
 
 /// The doc of a described member.

@@ -89,8 +89,9 @@ template <class T>
 template <class T>
 [[nodiscard]] bool read_option(const OptionValue& value, const OptionDoc& doc, T& into) {
     const auto take = [&into](auto read) {
-        if (read) into = T(*std::move(read));
-        return read.has_value();
+        if (!read) return false;
+        into = T(*std::move(read));
+        return true;
     };
     if constexpr (is_optional<T>) {
         typename T::value_type inner{};
@@ -194,7 +195,7 @@ template <class T>
                             format_bytes(static_cast<std::uint64_t>(low)),
                             format_bytes(static_cast<std::uint64_t>(high)));
     } else if constexpr (is_duration<T>) {
-        const std::string what = "a duration such as 250ms, 5s or 24h";
+        std::string what = "a duration such as 250ms, 5s or 24h";
         if (doc.maximum == std::numeric_limits<std::int64_t>::max()) return what;
         const auto text = [](std::int64_t milliseconds) {
             return format_duration(

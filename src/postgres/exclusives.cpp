@@ -48,6 +48,8 @@ Exclusives::Exclusives(runtime::Core& core, const Startup& startup, Statements& 
 asio::awaitable<std::shared_ptr<Connection>> Exclusives::acquire(runtime::Call& call) {
     for (;;) {
         if (call.expired()) {
+            // Called too late to use the free place: it is the next one's.
+            if (open_ < bounds_.connections_max) call_next(nullptr);
             throw runtime::DeadlineExceeded("no connection for a transaction became free in time");
         }
         if (auto connection = take_idle()) co_return connection;
@@ -94,7 +96,7 @@ asio::awaitable<std::shared_ptr<Connection>> Exclusives::open(runtime::Call& cal
     try {
         Link link = co_await Link::open(core_.io(), startup_, deadline);
         connection = std::make_shared<Connection>(core_.io(), std::move(link), statements_);
-    } catch (const runtime::Unavailable&) {
+    } catch (...) {
         call_next(nullptr);  // this place is free for the next in line
         throw;
     }

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <boost/asio/error.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -98,11 +99,15 @@ asio::awaitable<void> Link::shake_hands() {
 }
 
 void Link::watch() {
-    boost::system::error_code ignored;
-    socket_.close(ignored);
+    boost::system::error_code failed;
+    socket_.close(failed);
     const int duplicate = ::fcntl(PQsocket(connection_.get()), F_DUPFD_CLOEXEC, 0);
-    if (duplicate < 0) throw std::system_error(errno, std::generic_category(), "fcntl");
-    socket_.assign(duplicate);
+    if (duplicate < 0) refuse(std::generic_category().message(errno));
+    socket_.assign(duplicate, failed);
+    if (failed) {
+        ::close(duplicate);
+        refuse(failed.message());
+    }
 }
 
 }  // namespace tenon::postgres

@@ -146,6 +146,18 @@ TEST(Absence, BehindAHostNameIsFoundWithoutBlocking) {
     }
 }
 
+TEST(Absence, BehindListsThatDoNotMatchIsToldByLibpq) {
+    PoolOptions options;
+    options.conninfo = "host=localhost,localhost,localhost port=1,2 dbname=d user=u";
+    TestPool pool(options);
+    try {
+        (void)pool.query("select 1");
+        FAIL();
+    } catch (const runtime::Unavailable& away) {
+        EXPECT_NE(std::string(away.what()).find("port"), std::string::npos) << away.what();
+    }
+}
+
 TEST(Absence, OfTheDatabaseNamesIt) {
     PoolOptions options = test_options();
     options.conninfo += " dbname=tenon_no_such_database";

@@ -109,10 +109,11 @@ asio::awaitable<Startup> Startup::resolved(asio::io_context& io) const {
 
     const auto port = settings_.find("port");
     const std::vector<std::string> ports = split(port == settings_.end() ? "" : port->second);
+    if (ports.size() != 1 && ports.size() != hosts.size()) co_return *this;  // libpq complains
     Addresses found;
     asio::ip::tcp::resolver resolver(io);
     for (std::size_t i = 0; i < hosts.size(); ++i) {
-        const std::string& at = ports.size() == 1 ? ports[0] : ports.at(i);
+        const std::string& at = ports.size() == 1 ? ports[0] : ports[i];
         if (!needs_lookup(hosts[i])) {
             found.add(hosts[i], hosts[i].starts_with('/') ? "" : hosts[i], at);
             continue;

@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
 #include <fstream>
 #include <iterator>
+#include <system_error>
 #include <utility>
 
 #include "base/hash.hpp"
@@ -22,6 +22,10 @@ namespace {
 
 /// "/.s.PGSQL.5432" and the terminating NUL must fit behind it.
 constexpr std::size_t socket_folder_max = 107 - 15;
+
+std::string reason(int error) {
+    return std::generic_category().message(error);
+}
 
 std::string short_hash(const fs::path& path) {
     const auto hash = base::hash64(path.string());
@@ -37,7 +41,7 @@ int take_lock(const fs::path& lock) {
     const int descriptor = open(lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (descriptor < 0) {
         throw CommandError(fmt::format("cannot write {}: {}; choose another folder with --data",
-                                       lock.string(), std::strerror(errno)));
+                                       lock.string(), reason(errno)));
     }
     if (flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
         const auto owner = owner_of_lock(lock);
@@ -52,7 +56,7 @@ int take_lock(const fs::path& lock) {
 void note_owner(int lock) {
     const auto pid = std::to_string(getpid());
     if (ftruncate(lock, 0) != 0 || write(lock, pid.data(), pid.size()) < 0) {
-        throw CommandError(fmt::format("cannot write the lock file: {}", std::strerror(errno)));
+        throw CommandError(fmt::format("cannot write the lock file: {}", reason(errno)));
     }
 }
 
@@ -86,11 +90,11 @@ void make_folder(const fs::path& path, const std::optional<Account>& account) {
     std::error_code error;
     fs::create_directories(path.parent_path(), error);
     if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) {
-        throw CommandError(fmt::format("cannot make {}: {}", path.string(), std::strerror(errno)));
+        throw CommandError(fmt::format("cannot make {}: {}", path.string(), reason(errno)));
     }
     if (account && chown(path.c_str(), account->user, account->group) != 0) {
-        throw CommandError(fmt::format("cannot give {} to {}: {}", path.string(), account->name,
-                                       std::strerror(errno)));
+        throw CommandError(
+            fmt::format("cannot give {} to {}: {}", path.string(), account->name, reason(errno)));
     }
 }
 
@@ -155,15 +159,14 @@ void write_file(const fs::path& path, const std::string& content) {
         file >= 0 &&
         ::write(file, content.data(), content.size()) == static_cast<ssize_t>(content.size()) &&
         fsync(file) == 0;
-    int reason = errno;
+    int failure = errno;
     if (file >= 0) close(file);
     if (written && rename(draft.c_str(), path.c_str()) != 0) {
-        reason = errno;
+        failure = errno;
         written = false;
     }
     if (!written) {
-        throw CommandError(
-            fmt::format("cannot write {}: {}", path.string(), std::strerror(reason)));
+        throw CommandError(fmt::format("cannot write {}: {}", path.string(), reason(failure)));
     }
 }
 

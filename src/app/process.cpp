@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <cstdlib>
@@ -108,7 +109,7 @@ int read_report(int report) {
 
 std::string describe_status(int status) {
     if (WIFEXITED(status)) return fmt::format("exit status {}", WEXITSTATUS(status));
-    if (WIFSIGNALED(status)) return fmt::format("signal {}", strsignal(WTERMSIG(status)));
+    if (WIFSIGNALED(status)) return fmt::format("signal SIG{}", sigabbrev_np(WTERMSIG(status)));
     return "an unknown end";
 }
 
@@ -131,9 +132,12 @@ bool is_zombie(pid_t pid) {
 std::optional<Account> engine_account() {
     if (geteuid() != 0) return std::nullopt;
     for (const char* name : {"postgres", "nobody"}) {
-        if (const passwd* entry = getpwnam(name)) {
-            return Account{.name = name, .user = entry->pw_uid, .group = entry->pw_gid};
-        }
+        passwd entry{};
+        passwd* found = nullptr;
+        std::array<char, 4'096> texts{};
+        getpwnam_r(name, &entry, texts.data(), texts.size(), &found);
+        if (found == nullptr) continue;
+        return Account{.name = name, .user = entry.pw_uid, .group = entry.pw_gid};
     }
     // A machine without a passwd file still has a user who owns nothing.
     return Account{.name = "65534", .user = 65'534, .group = 65'534};

@@ -8,7 +8,7 @@ from tests.support.dev import Dev, wait_for
 
 
 def setUpModule():
-    ServerCase.server = Dev().start()
+    ServerCase.server = Dev(arguments=("--port", "0")).start()
 
 
 def tearDownModule():

@@ -1,5 +1,6 @@
 """`tenon dev`: starts, ends, and what may lie in its way."""
 
+import contextlib
 import http.client
 import json
 import os
@@ -25,7 +26,7 @@ BANNER = []
 
 
 def setUpModule():
-    ServerCase.server = Dev().start()
+    ServerCase.server = Dev(arguments=("--port", "0")).start()
     log = ServerCase.server.data.parent / "dev-data.log"
     wait_for("the banner", lambda: log.read_text().count("curl ") >= 3)
     BANNER[:] = log.read_text().splitlines()
@@ -160,10 +161,15 @@ class Running(ServerCase):
 class EnginesAway(ServerCase):
     """The table of docs/operations.md: what users see while an engine is away."""
 
+    def setUp(self):
+        super().setUp()
+        wait_for("readiness", self.is_ready)
+
     def signal_all(self, name, number):
         pids = processes_in(self.server.engines() / name)
         for pid in pids:
-            os.kill(pid, number)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, number)
         return pids
 
     def pause(self, name):
@@ -301,6 +307,14 @@ class Ports(DevCase):
         self.assertIn(str(port), done.stderr)
         self.assertIn(str(os.getpid()), done.stderr)
         self.assertNotIn("curl", done.stdout)
+
+    def test_a_port_that_another_server_of_this_program_holds(self):
+        dev = self.new_dev().start()
+        port = dev.url.rsplit(":", 1)[1]
+        done = tenon("dev", "--data", self.new_folder() / "data", "--port", port)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(port, done.stderr)
+        self.assertIn(str(dev.process.pid), done.stderr)
 
     def test_a_port_that_is_busy_leaves_nothing_running(self):
         folder = self.new_folder()

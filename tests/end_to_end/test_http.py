@@ -14,7 +14,7 @@ GOOD = '{"url":"https://example.com/"}'
 
 
 def setUpModule():
-    ServerCase.server = Dev().start()
+    ServerCase.server = Dev(arguments=("--port", "0")).start()
 
 
 def tearDownModule():

@@ -14,7 +14,7 @@ FIELDS = {"code", "short_url", "url", "domain", "status", "forward_query", "crea
 
 
 def setUpModule():
-    ServerCase.server = Dev().start()
+    ServerCase.server = Dev(arguments=("--port", "0")).start()
 
 
 def tearDownModule():

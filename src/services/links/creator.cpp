@@ -77,7 +77,7 @@ struct Creator::Batch {
     /// Items that share neither claim nor alias; the others follow the one they meet.
     void choose_round() {
         std::map<ClaimName, std::size_t> claims;
-        std::map<std::pair<base::Uuid, std::string_view>, std::size_t> aliases;
+        std::map<RowName, std::size_t> aliases;
         round.clear();
         losers.clear();
         same_claim.clear();
@@ -92,8 +92,7 @@ struct Creator::Batch {
                 }
             }
             if (!drawn(i)) {
-                const auto [leader, first] =
-                    aliases.emplace(std::pair(items[i].row.domain, items[i].row.code), i);
+                const auto [leader, first] = aliases.emplace(name_of(items[i].row), i);
                 if (!first) {
                     same_alias.push_back({i, leader->second});
                     continue;

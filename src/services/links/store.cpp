@@ -240,9 +240,9 @@ void mark_plain(std::span<const Draft> drafts, const std::vector<std::size_t>& p
         for (const auto place : places) written[place] = Written::made;
         return;
     }
-    std::map<std::pair<base::Uuid, std::string_view>, std::size_t> by_name;
+    std::map<RowName, std::size_t> by_name;
     for (const auto place : places) {
-        by_name.emplace(std::pair(drafts[place].row.domain, drafts[place].row.code), place);
+        by_name.emplace(name_of(drafts[place].row), place);
     }
     for (std::size_t row = 0; row < rows.size(); ++row) {
         const auto found =

@@ -5,6 +5,8 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/hash.hpp"
@@ -20,6 +22,12 @@ struct Key {
     std::string code;
     auto operator<=>(const Key&) const = default;
 };
+
+/// What tells a link from all others; lives no longer than its row.
+using RowName = std::pair<base::Uuid, std::string_view>;
+[[nodiscard]] inline RowName name_of(const Row& row) {
+    return {row.domain, row.code};
+}
 
 /// The claim that is written with a link.
 struct KeyedClaim {

@@ -76,7 +76,7 @@ TEST_F(Process, IsWaitedForNoLongerThanAsked) {
     EXPECT_FALSE(program.wait(0ms));
     program.send(SIGTERM);
     ASSERT_TRUE(program.wait(10s));
-    EXPECT_EQ(program.how_it_ended(), "signal Terminated");
+    EXPECT_EQ(program.how_it_ended(), "signal SIGTERM");
 }
 
 TEST_F(Process, SaysWhyItCannotBeStarted) {
@@ -174,7 +174,7 @@ TEST_F(Process, IsEndedEvenWhenItHearsNothing) {
     EXPECT_EQ(wait_for_word(), "ready");
     EXPECT_EQ(end_processes_in(place(), SIGTERM, 20ms), 1U);
     ASSERT_TRUE(program.wait(10s));
-    EXPECT_EQ(program.how_it_ended(), "signal Killed");
+    EXPECT_EQ(program.how_it_ended(), "signal SIGKILL");
 }
 
 TEST_F(Process, GetsTheDeathSignalWhenItsParentIsKilled) {

@@ -9,12 +9,8 @@ namespace {
 
 runtime::LogOptions log_options(const LogSection& section) {
     runtime::LogOptions options;
-    for (const auto level : {runtime::Level::debug, runtime::Level::info, runtime::Level::warning,
-                             runtime::Level::error}) {
-        if (runtime::name_of(level) == section.level) options.level = level;
-    }
-    if (section.form == "json") options.form = runtime::LogForm::json;
-    if (section.form == "human") options.form = runtime::LogForm::human;
+    options.level = section.level;
+    options.form = section.form;
     return options;
 }
 

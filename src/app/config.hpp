@@ -75,8 +75,8 @@ BOOST_DESCRIBE_STRUCT(ProcessSection, (), (cores, shutdown_bound))
 
 /// [log]
 struct LogSection {
-    std::string level = "info";
-    std::string form = "automatic";
+    runtime::Level level = runtime::Level::info;
+    runtime::LogForm form = runtime::LogForm::automatic;
 };
 BOOST_DESCRIBE_STRUCT(LogSection, (), (level, form))
 

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <fstream>
 #include <iterator>
@@ -144,7 +145,13 @@ void DataFolder::place_engines() {
 
 void DataFolder::place_sockets() {
     sockets_ = engines_ / "run";
-    if (sockets_.string().size() > socket_folder_max) {
+    const auto text = sockets_.string();
+    // A path with other characters would have to be quoted in three ways by those who are told it.
+    const bool is_plain = std::ranges::all_of(text, [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+               c == '/' || c == '.' || c == '-' || c == '_';
+    });
+    if (text.size() > socket_folder_max || !is_plain) {
         sockets_ = fs::path("/tmp") / ("tenon-" + short_hash(path_));
         make_folder(sockets_, std::nullopt);
         check_private(sockets_, account_);  // before it is given away, which follows a link

@@ -9,7 +9,6 @@
 
 #include "access/key_text.hpp"
 #include "app/free_port.hpp"
-#include "base/base62.hpp"
 #include "runtime/json.hpp"
 #include "runtime/log.hpp"
 #include "storage/fences.hpp"
@@ -27,7 +26,7 @@ constexpr auto engine_stop_limit = 5s;
 
 /// Makes the demo project and a key for it, unless `known` still opens it.
 awaitable<std::string> find_or_make_key(CoreParts& parts, runtime::Core& core, std::string known,
-                                        std::string& project_id) {
+                                        std::string& project_name) {
     auto call = core.make_call(10s);
     access::Store store(parts.database);
     const access::Project wanted{.id = base::make_uuid_v4(core.random()),
@@ -35,7 +34,7 @@ awaitable<std::string> find_or_make_key(CoreParts& parts, runtime::Core& core, s
                                  .space = 0,
                                  .created_at = call.now};
     const auto project = co_await store.ensure_project(call, wanted);
-    project_id = base::format_id("prj", project.id);
+    project_name = project.name;
     if (!known.empty()) {
         const std::vector<base::Digest> digests(1, access::digest_of_key(known));
         const auto found = co_await store.find_keys(call, digests);
@@ -59,6 +58,13 @@ Dev::Dev(DevOptions options)
       postgres_(folder_),
       redis_(folder_) {}
 
+Dev::~Dev() {
+    // A start that failed half-way leaves engines behind, which end in order here.
+    instance_.reset();
+    redis_.stop(engine_stop_limit);
+    postgres_.stop(engine_stop_limit);
+}
+
 Config Dev::make_config() const {
     Config config;
     config.postgres.conninfo = runtime::Secret(postgres_.conninfo());
@@ -78,6 +84,7 @@ void Dev::migrate(const Config& config) const {
 
 void Dev::start() {
     const auto began = std::chrono::steady_clock::now();
+    check_port(Config{}.http.addresses, options_.port.value_or(0));
     std::error_code ignored;
     std::filesystem::remove(folder_.run_file(), ignored);
     postgres_.start();

@@ -22,6 +22,9 @@ namespace tenon::app {
 class Dev {
 public:
     explicit Dev(DevOptions options);
+    ~Dev();
+    Dev(const Dev&) = delete;
+    Dev& operator=(const Dev&) = delete;
 
     void start();
     void watch(const StopEvent& stop);

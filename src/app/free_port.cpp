@@ -1,9 +1,14 @@
 #include "app/free_port.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/address.hpp>
 #include <boost/asio/ip/tcp.hpp>
+
+#include "app/data_folder.hpp"
+#include "http/listener.hpp"
 
 namespace tenon::app {
 
@@ -24,6 +29,16 @@ bool is_free(const std::string& address, std::uint16_t port) {
 }
 
 }  // namespace
+
+void check_port(const std::vector<std::string>& addresses, std::uint16_t port) {
+    for (const auto& address : addresses) {
+        if (port == 0 || is_free(address, port)) continue;
+        const auto holder = http::holder_of_port(port);
+        throw CommandError(
+            fmt::format("port {} is busy on {}{}; leave --port out for the next free one", port,
+                        address, holder.empty() ? "" : ": it is held by " + holder));
+    }
+}
 
 std::uint16_t find_free_port(const std::vector<std::string>& addresses, std::uint16_t first) {
     constexpr int tries = 100;

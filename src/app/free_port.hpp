@@ -12,4 +12,7 @@ namespace tenon::app {
 [[nodiscard]] std::uint16_t find_free_port(const std::vector<std::string>& addresses,
                                            std::uint16_t first);
 
+/// Throws CommandError, naming who holds it, when `port` is not free on all addresses; 0 always is.
+void check_port(const std::vector<std::string>& addresses, std::uint16_t port);
+
 }  // namespace tenon::app

@@ -1,9 +1,11 @@
 #include <fmt/format.h>
 #include <libpq-fe.h>
-#include <poll.h>
+#include <pwd.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <memory>
 
 #include "app/engines.hpp"
@@ -49,6 +51,19 @@ pid_t postmaster_in(const fs::path& data) {
 bool says_ready(const fs::path& data) {
     const auto pid_file = read_file(data / "postmaster.pid").value_or("");
     return pid_file.find("\nready") != std::string::npos;
+}
+
+/// initdb looks its user up, whoever is named as the database's.
+void check_account() {
+    passwd entry{};
+    passwd* found = nullptr;
+    std::array<char, 4'096> texts{};
+    getpwuid_r(geteuid(), &entry, texts.data(), texts.size(), &found);
+    if (found != nullptr) return;
+    throw CommandError(
+        fmt::format("PostgreSQL needs a name for its user and user {} has none; add one with: "
+                    "useradd --uid {} tenon",
+                    geteuid(), geteuid()));
 }
 
 void run_sql(PGconn* connection, const std::string& sql) {
@@ -99,6 +114,7 @@ void PrivatePostgres::check_version() const {
 }
 
 void PrivatePostgres::make_cluster() {
+    check_account();
     // Made under another name and renamed when whole: a start that was cut off leaves no half.
     const auto draft = folder_.engines() / "postgres.new";
     std::error_code ignored;
@@ -119,7 +135,8 @@ void PrivatePostgres::make_cluster() {
 
 void PrivatePostgres::end_leftovers() const {
     // Every process of a cluster works in its data folder, so orphans are found without their pid.
-    // Fast shutdown is for the postmaster alone: its children take SIGINT as "cancel the statement".
+    // Fast shutdown is for the postmaster alone: its children take SIGINT as "cancel the
+    // statement".
     const auto postmaster = postmaster_in(data_);
     if (postmaster != 0) kill(postmaster, SIGINT);
     if (postmaster == 0 || !wait_for_none_in(data_, std::chrono::seconds(2))) {

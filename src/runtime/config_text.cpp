@@ -151,7 +151,7 @@ std::string default_config(const OptionList& list) {
 }
 
 std::string document_config(const OptionList& list) {
-    std::string out;
+    std::string out = "# Configuration\n\n";
     for (const OptionSection& section : sections_with_root(list)) {
         const auto options = options_in(list, section.path);
         if (options.empty()) continue;

@@ -167,7 +167,10 @@ awaitable<void> Creator::write(runtime::Call& call, Batch& batch) {
     drafts.reserve(batch.round.size());
     for (const auto i : batch.round) {
         const auto& item = batch.items[i];
-        Draft draft{.bucket = item.bucket, .row = batch.rows[i], .claim = std::nullopt};
+        Draft draft{.bucket = item.bucket,
+                    .row = batch.rows[i],
+                    .is_drawn = batch.drawn(i),
+                    .claim = std::nullopt};
         if (item.claim) {
             draft.claim = KeyedClaim{.caller = item.caller,
                                      .key = item.claim->key,

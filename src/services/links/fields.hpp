@@ -106,7 +106,9 @@ struct fields_of<links::Link> {
 template <>
 struct fields_of<links::Refusal> {
     static constexpr FieldSpec list[] = {
-        {.name = "type", .meaning = "Stable name.", .example = R"("links.alias_taken")"},
+        {.name = "type",
+         .meaning = "Stable name, as in a problem.",
+         .example = R"("https://tenon.dev/problems/links.alias_taken")"},
         {.name = "title",
          .meaning = "The same for every occurrence.",
          .example = R"("The alias belongs to another link")"},

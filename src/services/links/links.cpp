@@ -7,6 +7,7 @@
 
 #include "base/assert.hpp"
 #include "runtime/failure.hpp"
+#include "runtime/json.hpp"
 #include "runtime/task_group.hpp"
 #include "services/links/errors.hpp"
 
@@ -159,13 +160,13 @@ std::optional<runtime::Claim> item_claim(const std::optional<runtime::Claim>& cl
 awaitable<void> Links::create_item(runtime::Call call, CreateLink asked, ItemOutcome& outcome) {
     try {
         outcome.link = co_await create(call, std::move(asked));
-        outcome.replayed = call.claim && call.claim->replayed;
     } catch (const runtime::Failure&) {
         outcome.failure = std::current_exception();
     }
 }
 
-awaitable<base::Result<Verdicts>> Links::create_all(runtime::Call& call, CreateLinks asked) {
+awaitable<std::vector<Links::ItemOutcome>> Links::create_items(runtime::Call& call,
+                                                               CreateLinks asked) {
     std::vector<ItemOutcome> outcomes(asked.links.size());
     runtime::TaskGroup items(core_.io());
     for (std::size_t i = 0; i < outcomes.size(); ++i) {
@@ -175,21 +176,38 @@ awaitable<base::Result<Verdicts>> Links::create_all(runtime::Call& call, CreateL
                     create_item(std::move(item_call), std::move(asked.links[i]), outcomes[i]));
     }
     co_await items.join();
-
-    Verdicts verdicts;
-    bool all_replayed = !outcomes.empty();
-    for (auto& outcome : outcomes) {
+    for (const auto& outcome : outcomes) {
         if (outcome.failure) std::rethrow_exception(outcome.failure);
         TENON_ASSERT(outcome.link.has_value());
-        all_replayed = all_replayed && outcome.replayed;
-        if (*outcome.link) {
-            verdicts.results.push_back({.link = std::move(**outcome.link), .error = std::nullopt});
-        } else {
-            verdicts.results.push_back(
-                {.link = std::nullopt, .error = describe(outcome.link->error())});
+    }
+    co_return outcomes;
+}
+
+awaitable<base::Result<Verdicts>> Links::create_all(runtime::Call& call, CreateLinks asked) {
+    std::optional<storage::ClaimKey> array;
+    if (call.claim) {
+        const auto space = domains_->usable(std::nullopt, call.project)->space;
+        const auto slot = base::slot_of(call.project, call.claim->key);
+        array = storage::ClaimKey{.bucket = base::bucket_of(space, slot),
+                                  .project = call.project,
+                                  .caller = call.subject,
+                                  .key = call.claim->key};
+        const auto fingerprint = call.claim->fingerprint;
+        if (const auto stored = co_await store_.begin_array(call, *array, fingerprint)) {
+            auto same = storage::decide_repeat(*stored, fingerprint);
+            if (!same) co_return base::fail(std::move(same.error()));
+            call.claim->replayed = !same->answer.empty();
+            if (call.claim->replayed) co_return runtime::from_json<Verdicts>(same->answer);
         }
     }
-    if (call.claim) call.claim->replayed = all_replayed;
+    Verdicts verdicts;
+    for (auto& outcome : co_await create_items(call, std::move(asked))) {
+        Verdict verdict;
+        if (*outcome.link) verdict.link = std::move(**outcome.link);
+        if (!*outcome.link) verdict.error = describe(outcome.link->error());
+        verdicts.results.push_back(std::move(verdict));
+    }
+    if (array) co_await store_.finish_array(call, *array, runtime::to_json(verdicts));
     co_return verdicts;
 }
 

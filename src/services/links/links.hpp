@@ -108,10 +108,11 @@ private:
     /// What became of one item of a bulk request.
     struct ItemOutcome {
         std::optional<base::Result<Link>> link;
-        bool replayed = false;
         std::exception_ptr failure;
     };
 
+    boost::asio::awaitable<std::vector<ItemOutcome>> create_items(runtime::Call& call,
+                                                                  CreateLinks asked);
     boost::asio::awaitable<void> create_item(runtime::Call call, CreateLink asked,
                                              ItemOutcome& outcome);
     base::Result<CreateItem> plan(const runtime::Call& call, const CreateLink& asked);

@@ -159,13 +159,20 @@ TEST_F(Service, ABulkRepeatFinishesWhatWasLeft) {
     ASSERT_TRUE(first.has_value());
     ASSERT_EQ(first->results.size(), 3U);
     EXPECT_EQ(first->results[2].error->type, errors::invalid_target.slug);
-    // As if the second item had not been written when the process died.
+    // As if the process had died before it wrote the second item and its answer as a whole.
     house_.script("DELETE FROM links.links WHERE url = 'https://example.org/2'");
-    house_.script("DELETE FROM tenon.claims WHERE answer LIKE '%example.org/2%'");
+    house_.script("DELETE FROM tenon.claims WHERE key LIKE 'bulk_1'");
+    house_.script("UPDATE tenon.claims SET answer = '' WHERE key = 'bulk'");
     auto second_call = keyed_call("bulk");
     const auto second = house_.host.run(there_.links.create_all(second_call, asked));
     EXPECT_EQ(second->results[0].link->code, first->results[0].link->code);
     EXPECT_EQ(second->results[1].link->url, "https://example.org/2");
+    EXPECT_EQ(house_.value("SELECT count(*) FROM links.links"), "2");
+    auto third_call = keyed_call("bulk");
+    const auto third = house_.host.run(here_.links.create_all(third_call, asked));
+    EXPECT_EQ(third->results[0].link->code, first->results[0].link->code);
+    EXPECT_EQ(third->results[1].link->code, second->results[1].link->code);
+    EXPECT_EQ(third->results[2].error->type, errors::invalid_target.slug);
     EXPECT_EQ(house_.value("SELECT count(*) FROM links.links"), "2");
 }
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/errors.hpp"
+#include "http/problem.hpp"
 #include "services/links/errors.hpp"
 #include "services/links/fields.hpp"
 #include "services/links/redirect.hpp"
@@ -96,6 +97,16 @@ std::string_view host_of(const http::Request& request) {
     return request.header("Host").value_or("");
 }
 
+/// The refusals of items name their types as problems do.
+awaitable<base::Result<Verdicts>> create_all(runtime::Call& call, Links& links, CreateLinks body) {
+    auto verdicts = co_await links.create_all(call, std::move(body));
+    if (!verdicts) co_return verdicts;
+    for (auto& verdict : verdicts->results) {
+        if (verdict.error) verdict.error->type.insert(0, http::problem_base);
+    }
+    co_return verdicts;
+}
+
 void add_management(http::Router& router, const OfCore& links) {
     router.add<Nothing, CreateLink, Link>(
         create_spec(), [links](runtime::Call& call, Nothing, CreateLink body) {
@@ -103,7 +114,7 @@ void add_management(http::Router& router, const OfCore& links) {
         });
     router.add<Nothing, CreateLinks, Verdicts>(
         create_all_spec(), [links](runtime::Call& call, Nothing, CreateLinks body) {
-            return links(*call.core).create_all(call, std::move(body));
+            return create_all(call, links(*call.core), std::move(body));
         });
     router.add<ListLinks, Nothing, LinkPage>(
         list_spec(), [links](runtime::Call& call, ListLinks which, Nothing) {

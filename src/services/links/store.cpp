@@ -1,10 +1,12 @@
 #include "services/links/store.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <map>
 
 #include "base/assert.hpp"
+#include "runtime/failure.hpp"
 #include "storage/merge.hpp"
 
 namespace tenon::links {
@@ -15,61 +17,6 @@ using postgres::Parameters;
 using postgres::Query;
 using postgres::Statement;
 
-// Drafts without a claim. Index: links_pkey.
-constexpr Statement insert_plain{R"sql(
-INSERT INTO links.links (bucket, domain, code, project, url, status, forward_query, title,
-                         expires_at, created_at, updated_at)
-SELECT bucket, domain, code, project, url, status, forward_query, title, expires_at, created_at,
-       created_at
-FROM unnest($1::integer[], $2::uuid[], $3::text[], $4::uuid[], $5::text[], $6::smallint[],
-            $7::boolean[], $8::text[], $9::timestamptz[], $10::timestamptz[])
-     AS draft(bucket, domain, code, project, url, status, forward_query, title, expires_at,
-              created_at)
-ORDER BY bucket, domain, code
-ON CONFLICT (bucket, domain, code) DO NOTHING
-RETURNING domain, code
-)sql"};
-
-// Drafts with a claim. A claim is tried only while its alias is free, so that a taken alias leaves
-// no claim behind; an alias taken between the snapshot and the insert ends the transaction.
-// Index: claims_pkey, links_pkey.
-constexpr Statement insert_claimed{R"sql(
-WITH draft AS (
-    SELECT *
-    FROM unnest($1::integer[], $2::uuid[], $3::text[], $4::uuid[], $5::text[], $6::smallint[],
-                $7::boolean[], $8::text[], $9::timestamptz[], $10::timestamptz[], $11::text[],
-                $12::text[], $13::bytea[], $14::text[])
-         WITH ORDINALITY
-         AS draft(bucket, domain, code, project, url, status, forward_query, title, expires_at,
-                  created_at, caller, key, fingerprint, answer, ord)
-), claimed AS (
-    INSERT INTO tenon.claims (bucket, project, caller, key, fingerprint, state, outcome, answer)
-    SELECT bucket, project, caller, key, fingerprint, 0, '', answer
-    FROM draft
-    WHERE NOT EXISTS (SELECT FROM links.links AS link
-                      WHERE (link.bucket, link.domain, link.code)
-                            = (draft.bucket, draft.domain, draft.code))
-    ORDER BY bucket, project, caller, key
-    ON CONFLICT DO NOTHING
-    RETURNING bucket, project, caller, key
-), made AS (
-    INSERT INTO links.links (bucket, domain, code, project, url, status, forward_query, title,
-                             expires_at, created_at, updated_at)
-    SELECT bucket, domain, code, project, url, status, forward_query, title, expires_at,
-           created_at, created_at
-    FROM draft
-    JOIN claimed USING (bucket, project, caller, key)
-    ORDER BY bucket, domain, code
-    ON CONFLICT (bucket, domain, code) DO NOTHING
-    RETURNING bucket, domain, code
-)
-SELECT draft.ord
-FROM draft
-JOIN claimed USING (bucket, project, caller, key)
-LEFT JOIN made USING (bucket, domain, code)
-WHERE made.code IS NOT NULL OR links.refuse_taken(draft.ord)
-)sql"};
-
 // Index: code_counters_pkey. Counters belong to buckets, not to a project.
 constexpr Statement lease_codes{R"sql(
 INSERT INTO links.code_counters AS counter (bucket, next_k)
@@ -78,6 +25,20 @@ FROM unnest($1::integer[], $2::bigint[]) AS wish(bucket, count)
 ORDER BY bucket
 ON CONFLICT (bucket) DO UPDATE SET next_k = counter.next_k + excluded.next_k
 RETURNING bucket, next_k
+)sql"};
+
+// Index: claims_pkey.
+constexpr Statement begin_claim{R"sql(
+INSERT INTO tenon.claims (bucket, project, caller, key, fingerprint, state, outcome, answer)
+VALUES ($1, $2, $3, $4, $5, 0, '', '')
+ON CONFLICT DO NOTHING
+)sql"};
+
+// Index: claims_pkey. The first answer stays.
+constexpr Statement finish_claim{R"sql(
+UPDATE tenon.claims
+SET answer = $5
+WHERE bucket = $1 AND project = $2 AND caller = $3 AND key = $4 AND answer = ''
 )sql"};
 
 // Index: links_pkey.
@@ -147,137 +108,6 @@ INSERT INTO links.bijection (key) VALUES ($1) ON CONFLICT DO NOTHING
 
 constexpr Statement read_bijection_key{"SELECT key FROM links.bijection"};
 
-constexpr std::string_view taken_meanwhile = "TN010";
-
-/// The columns of drafts, as arrays for unnest.
-struct Columns {
-    std::vector<base::Bucket> buckets;
-    std::vector<base::Uuid> domains;
-    std::vector<std::string_view> codes;
-    std::vector<base::Uuid> projects;
-    std::vector<std::string_view> urls;
-    std::vector<std::int16_t> statuses;
-    std::vector<bool> forward_queries;
-    std::vector<std::optional<std::string_view>> titles;
-    std::vector<std::optional<base::Time>> expiries;
-    std::vector<base::Time> creations;
-
-    void add(const Draft& draft) {
-        buckets.push_back(draft.bucket);
-        domains.push_back(draft.row.domain);
-        codes.emplace_back(draft.row.code);
-        projects.push_back(draft.row.project);
-        urls.emplace_back(draft.row.url);
-        statuses.push_back(draft.row.status);
-        forward_queries.push_back(draft.row.forward_query);
-        titles.emplace_back(draft.row.title ? std::optional<std::string_view>(*draft.row.title)
-                                            : std::nullopt);
-        expiries.push_back(draft.row.expires_at);
-        creations.push_back(draft.row.created_at);
-    }
-    [[nodiscard]] Parameters parameters() const {
-        return Parameters::of(buckets, domains, codes, projects, urls, statuses, forward_queries,
-                              titles, expiries, creations);
-    }
-};
-
-/// The columns of claims, beside those of their drafts.
-struct ClaimColumns {
-    std::vector<std::string_view> callers;
-    std::vector<std::string_view> keys;
-    std::vector<base::Digest> fingerprints;
-    std::vector<std::string_view> answers;
-
-    void add(const KeyedClaim& claim) {
-        callers.emplace_back(claim.caller);
-        keys.emplace_back(claim.key);
-        fingerprints.push_back(claim.fingerprint);
-        answers.emplace_back(claim.answer);
-    }
-    void add_to(Parameters& parameters) const {
-        parameters.add(callers);
-        parameters.add(keys);
-        parameters.add(fingerprints);
-        parameters.add(answers);
-    }
-};
-
-/// Drafts parted by whether they carry a claim, with their places in the batch.
-struct Parted {
-    std::vector<std::size_t> plain;
-    std::vector<std::size_t> claimed;
-};
-
-Parted part(std::span<const Draft> drafts) {
-    Parted parted;
-    for (std::size_t i = 0; i < drafts.size(); ++i) {
-        (drafts[i].claim ? parted.claimed : parted.plain).push_back(i);
-    }
-    return parted;
-}
-
-Query plain_query(std::span<const Draft> drafts, const std::vector<std::size_t>& places) {
-    Columns columns;
-    for (const auto place : places) columns.add(drafts[place]);
-    return {insert_plain, columns.parameters()};
-}
-
-Query claimed_query(std::span<const Draft> drafts, const std::vector<std::size_t>& places) {
-    Columns columns;
-    ClaimColumns claims;
-    for (const auto place : places) {
-        columns.add(drafts[place]);
-        claims.add(*drafts[place].claim);
-    }
-    auto parameters = columns.parameters();
-    claims.add_to(parameters);
-    return {insert_claimed, std::move(parameters)};
-}
-
-void mark_plain(std::span<const Draft> drafts, const std::vector<std::size_t>& places,
-                const postgres::Rows& rows, std::vector<Written>& written) {
-    if (rows.size() == places.size()) {
-        for (const auto place : places) written[place] = Written::made;
-        return;
-    }
-    std::map<RowName, std::size_t> by_name;
-    for (const auto place : places) {
-        by_name.emplace(name_of(drafts[place].row), place);
-    }
-    for (std::size_t row = 0; row < rows.size(); ++row) {
-        const auto found =
-            by_name.find({rows.value<base::Uuid>(row, 0), rows.value<std::string_view>(row, 1)});
-        TENON_ASSERT(found != by_name.end());
-        written[found->second] = Written::made;
-    }
-}
-
-void mark_claimed(const std::vector<std::size_t>& places, const postgres::Rows& rows,
-                  std::vector<Written>& written) {
-    for (std::size_t row = 0; row < rows.size(); ++row) {
-        const auto ord = static_cast<std::size_t>(rows.value<std::int64_t>(row, 0));
-        written[places.at(ord - 1)] = Written::made;
-    }
-}
-
-std::vector<Written> mark_taken(const Parted& parted, std::size_t total,
-                                const postgres::QueryFailed& failure) {
-    std::size_t ord = 0;
-    const auto& detail = failure.report().detail;
-    std::from_chars(detail.data(), detail.data() + detail.size(), ord);
-    TENON_ASSERT(ord >= 1 && ord <= parted.claimed.size());
-    std::vector<Written> written(total, Written::undone);
-    written[parted.claimed[ord - 1]] = Written::taken_meanwhile;
-    return written;
-}
-
-std::vector<base::Bucket> buckets_of(std::span<const Draft> drafts) {
-    std::vector<base::Bucket> buckets;
-    buckets.reserve(drafts.size());
-    for (const auto& draft : drafts) buckets.push_back(draft.bucket);
-    return buckets;
-}
-
 Parameters key_parameters(const Key& key, base::Uuid project) {
     return Parameters::of(key.bucket, key.domain, key.code, project);
 }
@@ -288,26 +118,6 @@ std::optional<Row> first_row(const postgres::Rows& rows) {
 }
 
 }  // namespace
-
-awaitable<std::vector<Written>> Store::insert(runtime::Call& call, std::span<const Draft> drafts) {
-    const auto parted = part(drafts);
-    std::vector<Query> queries;
-    if (!parted.plain.empty()) queries.push_back(plain_query(drafts, parted.plain));
-    if (!parted.claimed.empty()) queries.push_back(claimed_query(drafts, parted.claimed));
-    const auto buckets = buckets_of(drafts);
-
-    std::vector<postgres::Rows> results;
-    try {
-        results = co_await database_.write(call, buckets, std::move(queries));
-    } catch (const postgres::QueryFailed& failure) {
-        if (!failure.is(taken_meanwhile)) throw;
-        co_return mark_taken(parted, drafts.size(), failure);
-    }
-    std::vector<Written> written(drafts.size(), Written::not_made);
-    if (!parted.plain.empty()) mark_plain(drafts, parted.plain, results.front(), written);
-    if (!parted.claimed.empty()) mark_claimed(parted.claimed, results.back(), written);
-    co_return written;
-}
 
 awaitable<std::vector<Lease>> Store::lease(runtime::Call& call, std::vector<Lease> wishes) {
     std::vector<base::Bucket> buckets;
@@ -329,6 +139,30 @@ awaitable<std::vector<Lease>> Store::lease(runtime::Call& call, std::vector<Leas
         leases.push_back({bucket, rows.value<std::int64_t>(row, 1) - count, count});
     }
     co_return leases;
+}
+
+awaitable<std::optional<storage::StoredClaim>> Store::begin_array(runtime::Call& call,
+                                                                  storage::ClaimKey name,
+                                                                  base::Digest fingerprint) {
+    const std::array buckets{name.bucket};
+    std::vector<Query> queries;
+    queries.push_back({begin_claim, Parameters::of(name.bucket, name.project, name.caller, name.key,
+                                                   fingerprint)});
+    const auto results = co_await database_.write(call, buckets, std::move(queries));
+    if (results.front().affected() > 0) co_return std::nullopt;
+    auto stored = co_await storage::find_claim(call, database_, std::move(name));
+    // Swept between the two statements: a day old, and so no repeat that anybody waits for.
+    if (!stored) throw runtime::Unavailable("links: a claim was swept", std::chrono::seconds(1));
+    co_return stored;
+}
+
+awaitable<void> Store::finish_array(runtime::Call& call, storage::ClaimKey name,
+                                    std::string answer) {
+    const std::array buckets{name.bucket};
+    std::vector<Query> queries;
+    queries.push_back(
+        {finish_claim, Parameters::of(name.bucket, name.project, name.caller, name.key, answer)});
+    co_await database_.write(call, buckets, std::move(queries));
 }
 
 awaitable<std::vector<std::optional<Row>>> Store::look_up(runtime::Call& call,

@@ -11,6 +11,7 @@
 
 #include "base/hash.hpp"
 #include "services/links/types.hpp"
+#include "storage/claims.hpp"
 #include "storage/database.hpp"
 
 namespace tenon::links {
@@ -41,6 +42,7 @@ struct KeyedClaim {
 struct Draft {
     base::Bucket bucket;
     Row row;
+    bool is_drawn = false;  ///< its code was drawn, and so is nobody's yet
     std::optional<KeyedClaim> claim;
 };
 
@@ -87,6 +89,14 @@ public:
     /// Expects: no two drafts share a claim or a (bucket, domain, code).
     boost::asio::awaitable<std::vector<Written>> insert(runtime::Call& call,
                                                         std::span<const Draft> drafts);
+    /// Claims an array of creates before its items; nullopt when this call is the first under the
+    /// key, else the claim that was there, whose answer is empty until finish_array. An array that
+    /// a crash cut off is so found begun, and its repeat makes the items that are missing.
+    boost::asio::awaitable<std::optional<storage::StoredClaim>> begin_array(
+        runtime::Call& call, storage::ClaimKey name, base::Digest fingerprint);
+    /// Keeps the array's answer for its repeats.
+    boost::asio::awaitable<void> finish_array(runtime::Call& call, storage::ClaimKey name,
+                                              std::string answer);
     /// Leases `count` k for every bucket of one node. One transaction, one round trip.
     boost::asio::awaitable<std::vector<Lease>> lease(runtime::Call& call,
                                                      std::vector<Lease> wishes);

@@ -1,0 +1,268 @@
+#include <algorithm>
+#include <charconv>
+#include <map>
+
+#include "base/assert.hpp"
+#include "services/links/store.hpp"
+
+namespace tenon::links {
+namespace {
+
+using boost::asio::awaitable;
+using postgres::Parameters;
+using postgres::Query;
+using postgres::Statement;
+
+// Drafts without a claim whose codes were drawn, and so are free unless the counters were lost: no
+// arbiter is asked, which saves a look-up and a log record for each. Index: links_pkey.
+constexpr Statement insert_drawn{R"sql(
+INSERT INTO links.links (bucket, domain, code, project, url, status, forward_query, title,
+                         expires_at, created_at, updated_at)
+SELECT bucket, domain, code, project, url, status, forward_query, title, expires_at, created_at,
+       created_at
+FROM unnest($1::integer[], $2::uuid[], $3::text[], $4::uuid[], $5::text[], $6::smallint[],
+            $7::boolean[], $8::text[], $9::timestamptz[], $10::timestamptz[])
+     AS draft(bucket, domain, code, project, url, status, forward_query, title, expires_at,
+              created_at)
+ORDER BY bucket, domain, code
+)sql"};
+
+// Drafts without a claim whose names may be taken. Index: links_pkey.
+constexpr Statement insert_plain{R"sql(
+INSERT INTO links.links (bucket, domain, code, project, url, status, forward_query, title,
+                         expires_at, created_at, updated_at)
+SELECT bucket, domain, code, project, url, status, forward_query, title, expires_at, created_at,
+       created_at
+FROM unnest($1::integer[], $2::uuid[], $3::text[], $4::uuid[], $5::text[], $6::smallint[],
+            $7::boolean[], $8::text[], $9::timestamptz[], $10::timestamptz[])
+     AS draft(bucket, domain, code, project, url, status, forward_query, title, expires_at,
+              created_at)
+ORDER BY bucket, domain, code
+ON CONFLICT (bucket, domain, code) DO NOTHING
+RETURNING domain, code
+)sql"};
+
+// Drafts with a claim. A claim is tried only while its alias is free, so that a taken alias leaves
+// no claim behind; an alias taken between the snapshot and the insert ends the transaction.
+// Index: claims_pkey, links_pkey.
+constexpr Statement insert_claimed{R"sql(
+WITH draft AS (
+    SELECT *
+    FROM unnest($1::integer[], $2::uuid[], $3::text[], $4::uuid[], $5::text[], $6::smallint[],
+                $7::boolean[], $8::text[], $9::timestamptz[], $10::timestamptz[], $11::text[],
+                $12::text[], $13::bytea[], $14::text[])
+         WITH ORDINALITY
+         AS draft(bucket, domain, code, project, url, status, forward_query, title, expires_at,
+                  created_at, caller, key, fingerprint, answer, ord)
+), claimed AS (
+    INSERT INTO tenon.claims (bucket, project, caller, key, fingerprint, state, outcome, answer)
+    SELECT bucket, project, caller, key, fingerprint, 0, '', answer
+    FROM draft
+    WHERE NOT EXISTS (SELECT FROM links.links AS link
+                      WHERE (link.bucket, link.domain, link.code)
+                            = (draft.bucket, draft.domain, draft.code))
+    ORDER BY bucket, project, caller, key
+    ON CONFLICT DO NOTHING
+    RETURNING bucket, project, caller, key
+), made AS (
+    INSERT INTO links.links (bucket, domain, code, project, url, status, forward_query, title,
+                             expires_at, created_at, updated_at)
+    SELECT bucket, domain, code, project, url, status, forward_query, title, expires_at,
+           created_at, created_at
+    FROM draft
+    JOIN claimed USING (bucket, project, caller, key)
+    ORDER BY bucket, domain, code
+    ON CONFLICT (bucket, domain, code) DO NOTHING
+    RETURNING bucket, domain, code
+)
+SELECT draft.ord
+FROM draft
+JOIN claimed USING (bucket, project, caller, key)
+LEFT JOIN made USING (bucket, domain, code)
+WHERE made.code IS NOT NULL OR links.refuse_taken(draft.ord)
+)sql"};
+
+constexpr std::string_view taken_meanwhile = "TN010";
+constexpr std::string_view unique_violation = "23505";
+
+/// The columns of drafts, as arrays for unnest.
+struct Columns {
+    std::vector<base::Bucket> buckets;
+    std::vector<base::Uuid> domains;
+    std::vector<std::string_view> codes;
+    std::vector<base::Uuid> projects;
+    std::vector<std::string_view> urls;
+    std::vector<std::int16_t> statuses;
+    std::vector<bool> forward_queries;
+    std::vector<std::optional<std::string_view>> titles;
+    std::vector<std::optional<base::Time>> expiries;
+    std::vector<base::Time> creations;
+
+    void add(const Draft& draft) {
+        buckets.push_back(draft.bucket);
+        domains.push_back(draft.row.domain);
+        codes.emplace_back(draft.row.code);
+        projects.push_back(draft.row.project);
+        urls.emplace_back(draft.row.url);
+        statuses.push_back(draft.row.status);
+        forward_queries.push_back(draft.row.forward_query);
+        titles.emplace_back(draft.row.title ? std::optional<std::string_view>(*draft.row.title)
+                                            : std::nullopt);
+        expiries.push_back(draft.row.expires_at);
+        creations.push_back(draft.row.created_at);
+    }
+    [[nodiscard]] Parameters parameters() const {
+        return Parameters::of(buckets, domains, codes, projects, urls, statuses, forward_queries,
+                              titles, expiries, creations);
+    }
+};
+
+/// The columns of claims, beside those of their drafts.
+struct ClaimColumns {
+    std::vector<std::string_view> callers;
+    std::vector<std::string_view> keys;
+    std::vector<base::Digest> fingerprints;
+    std::vector<std::string_view> answers;
+
+    void add(const KeyedClaim& claim) {
+        callers.emplace_back(claim.caller);
+        keys.emplace_back(claim.key);
+        fingerprints.push_back(claim.fingerprint);
+        answers.emplace_back(claim.answer);
+    }
+    void add_to(Parameters& parameters) const {
+        parameters.add(callers);
+        parameters.add(keys);
+        parameters.add(fingerprints);
+        parameters.add(answers);
+    }
+};
+
+/// Drafts parted by the statement that writes them, with their places in the batch.
+struct Parted {
+    std::vector<std::size_t> drawn;
+    std::vector<std::size_t> plain;
+    std::vector<std::size_t> claimed;
+};
+
+Parted part(std::span<const Draft> drafts, bool trusts_drawn) {
+    Parted parted;
+    for (std::size_t i = 0; i < drafts.size(); ++i) {
+        const bool free = trusts_drawn && drafts[i].is_drawn;
+        auto& places = drafts[i].claim ? parted.claimed : free ? parted.drawn : parted.plain;
+        places.push_back(i);
+    }
+    return parted;
+}
+
+Query unclaimed_query(const Statement& statement, std::span<const Draft> drafts,
+                      const std::vector<std::size_t>& places) {
+    Columns columns;
+    for (const auto place : places) columns.add(drafts[place]);
+    return {statement, columns.parameters()};
+}
+
+Query claimed_query(std::span<const Draft> drafts, const std::vector<std::size_t>& places) {
+    Columns columns;
+    ClaimColumns claims;
+    for (const auto place : places) {
+        columns.add(drafts[place]);
+        claims.add(*drafts[place].claim);
+    }
+    auto parameters = columns.parameters();
+    claims.add_to(parameters);
+    return {insert_claimed, std::move(parameters)};
+}
+
+void mark_plain(std::span<const Draft> drafts, const std::vector<std::size_t>& places,
+                const postgres::Rows& rows, std::vector<Written>& written) {
+    if (rows.size() == places.size()) {
+        for (const auto place : places) written[place] = Written::made;
+        return;
+    }
+    std::map<RowName, std::size_t> by_name;
+    for (const auto place : places) {
+        by_name.emplace(name_of(drafts[place].row), place);
+    }
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+        const auto found =
+            by_name.find({rows.value<base::Uuid>(row, 0), rows.value<std::string_view>(row, 1)});
+        TENON_ASSERT(found != by_name.end());
+        written[found->second] = Written::made;
+    }
+}
+
+void mark_claimed(const std::vector<std::size_t>& places, const postgres::Rows& rows,
+                  std::vector<Written>& written) {
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+        const auto ord = static_cast<std::size_t>(rows.value<std::int64_t>(row, 0));
+        written[places.at(ord - 1)] = Written::made;
+    }
+}
+
+std::vector<Written> mark_taken(const Parted& parted, std::size_t total,
+                                const postgres::QueryFailed& failure) {
+    std::size_t ord = 0;
+    const auto& detail = failure.report().detail;
+    std::from_chars(detail.data(), detail.data() + detail.size(), ord);
+    TENON_ASSERT(ord >= 1 && ord <= parted.claimed.size());
+    std::vector<Written> written(total, Written::undone);
+    written[parted.claimed[ord - 1]] = Written::taken_meanwhile;
+    return written;
+}
+
+std::vector<base::Bucket> buckets_of(std::span<const Draft> drafts) {
+    std::vector<base::Bucket> buckets;
+    buckets.reserve(drafts.size());
+    for (const auto& draft : drafts) buckets.push_back(draft.bucket);
+    return buckets;
+}
+
+awaitable<std::vector<Written>> insert_parted(runtime::Call& call, storage::Database& database,
+                                              std::span<const Draft> drafts, const Parted& parted) {
+    std::vector<Query> queries;
+    if (!parted.drawn.empty()) {
+        queries.push_back(unclaimed_query(insert_drawn, drafts, parted.drawn));
+    }
+    if (!parted.plain.empty()) {
+        queries.push_back(unclaimed_query(insert_plain, drafts, parted.plain));
+    }
+    if (!parted.claimed.empty()) queries.push_back(claimed_query(drafts, parted.claimed));
+    const auto buckets = buckets_of(drafts);
+    const auto results = co_await database.write(call, buckets, std::move(queries));
+
+    std::vector<Written> written(drafts.size(), Written::not_made);
+    auto result = results.begin();
+    if (!parted.drawn.empty()) {
+        for (const auto place : parted.drawn) written[place] = Written::made;
+        ++result;
+    }
+    if (!parted.plain.empty()) mark_plain(drafts, parted.plain, *result++, written);
+    if (!parted.claimed.empty()) mark_claimed(parted.claimed, *result, written);
+    co_return written;
+}
+
+}  // namespace
+
+awaitable<std::vector<Written>> Store::insert(runtime::Call& call, std::span<const Draft> drafts) {
+    const auto trusting = part(drafts, true);
+    bool name_taken = false;
+    try {
+        co_return co_await insert_parted(call, database_, drafts, trusting);
+    } catch (const postgres::QueryFailed& failure) {
+        if (failure.is(taken_meanwhile)) co_return mark_taken(trusting, drafts.size(), failure);
+        name_taken = failure.is(unique_violation) && !trusting.drawn.empty();
+        if (!name_taken) throw;
+    }
+    // A drawn code was there: the counters lag behind the links. Ask for every name, so that the
+    // drafts that met none are made and the others are told apart.
+    const auto asking = part(drafts, false);
+    try {
+        co_return co_await insert_parted(call, database_, drafts, asking);
+    } catch (const postgres::QueryFailed& failure) {
+        if (!failure.is(taken_meanwhile)) throw;
+        co_return mark_taken(asking, drafts.size(), failure);
+    }
+}
+
+}  // namespace tenon::links

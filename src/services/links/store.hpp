@@ -26,6 +26,7 @@ struct Key {
 
 /// What tells a link from all others; lives no longer than its row.
 using RowName = std::pair<base::Uuid, std::string_view>;
+/// The name of a row, by which rows of one batch are told apart.
 [[nodiscard]] inline RowName name_of(const Row& row) {
     return {row.domain, row.code};
 }

@@ -17,6 +17,7 @@
 
 namespace tenon::links {
 
+/// Those of this room, in order.
 std::span<const storage::Migration> migrations();
 
 /// The migrations that links stand on, in order.
@@ -75,8 +76,9 @@ public:
     /// A statement that inserts a row by hand, as another program would.
     [[nodiscard]] std::string insert_sql(const std::string& alias) const {
         return fmt::format(
-            "INSERT INTO links.links VALUES ({}, '{}', '{}', '{}', 'https://elsewhere.example/', "
-            "302, false, NULL, NULL, now(), now())",
+            "INSERT INTO links.links (bucket, domain, code, project, url, created_at, updated_at) "
+            "VALUES ({}, '{}', '{}', '{}', 'https://elsewhere.example/', '2026-01-01T00:00:00Z', "
+            "'2026-01-01T00:00:00Z')",
             key_of(alias).bucket.value, base::format_uuid(domain().id), alias,
             base::format_uuid(stranger));
     }

@@ -1,6 +1,8 @@
 #include "app/admin.hpp"
 
 #include <boost/describe.hpp>
+#include <memory>
+#include <mutex>
 
 #include "app/docs_page.hpp"
 #include "runtime/json.hpp"
@@ -86,11 +88,39 @@ awaitable<void> answer_ready(const AdminFacts& facts, runtime::Call& call, Respo
     co_return;
 }
 
+/// The document, made once; only the server's URL differs between requests.
+class ApiDocument {
+public:
+    explicit ApiDocument(const http::Router& router) : router_(router) {}
+    [[nodiscard]] std::string for_server(std::string_view url) {
+        std::call_once(made_, [this] {
+            const auto text = router_.openapi(placeholder);
+            const auto place = text.find(placeholder);
+            before_ = text.substr(0, place);
+            after_ = text.substr(place + placeholder.size());
+        });
+        std::string text = before_;
+        runtime::append_json(text, std::string(url));
+        // append_json writes the quotes too, which the halves have already.
+        text.erase(before_.size(), 1);
+        text.pop_back();
+        return text.append(after_);
+    }
+
+private:
+    static constexpr std::string_view placeholder = "https://tenon.invalid";
+    const http::Router& router_;
+    std::once_flag made_;
+    std::string before_;
+    std::string after_;
+};
+
 void add_pages(http::Router& router) {
+    const auto document = std::make_shared<ApiDocument>(router);
     router.add_raw(open_spec("/openapi.json", "This document"),
-                   [&router](runtime::Call&, const Request& request, Response& response) {
+                   [document](runtime::Call&, const Request& request, Response& response) {
                        return answer_text(response, "application/json",
-                                          router.openapi(server_url(request)));
+                                          document->for_server(server_url(request)));
                    });
     router.add_raw(open_spec("/docs", "The API, for people"), [](runtime::Call&, const Request&,
                                                                  Response& response) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/use_future.hpp>
@@ -23,6 +24,7 @@ namespace {
 
 constexpr const char* demo_project = "demo";
 constexpr auto engine_stop_limit = 5s;
+constexpr std::chrono::milliseconds revive_longest = 5s;
 
 /// Makes the demo project and a key for it, unless `known` still opens it.
 awaitable<std::string> find_or_make_key(CoreParts& parts, runtime::Core& core, std::string known,
@@ -38,7 +40,7 @@ awaitable<std::string> find_or_make_key(CoreParts& parts, runtime::Core& core, s
     if (!known.empty()) {
         const std::vector<base::Digest> digests(1, access::digest_of_key(known));
         const auto found = co_await store.find_keys(call, digests);
-        if (found.front() && !found.front()->revoked_at) co_return known;
+        if (found.front() && access::judge_key(*found.front(), call.now)) co_return known;
     }
     auto made = co_await parts.keys.make(call, project.id, "dev", {"*"});
     if (!made) throw CommandError(made.error().detail());
@@ -146,24 +148,37 @@ void Dev::announce(std::chrono::milliseconds took) const {
         folder_.path().string(), url, state_.key));
 }
 
-void Dev::restart_ended_engines() {
-    if (postgres_.has_ended()) {
-        runtime::log(runtime::Level::warning, "the private PostgreSQL ended and is started again",
-                     {{"how", postgres_.how_it_ended()}});
-        postgres_.start();
+template <class Engine>
+void Dev::revive(Engine& engine, std::string_view name) {
+    runtime::log(runtime::Level::warning, "a private engine ended and is started again",
+                 {{"engine", name}, {"how", engine.how_it_ended()}});
+    try {
+        engine.start();
+        pause_ = revive_first;
+    } catch (const CommandError& error) {
+        // A full disk or a recovery that was cut off may be mended while the rest goes on.
+        runtime::log(runtime::Level::error, "a private engine does not start",
+                     {{"engine", name}, {"reason", error.what()}});
+        retry_at_ = std::chrono::steady_clock::now() + pause_;
+        pause_ = std::min(pause_ * 2, revive_longest);
     }
-    if (redis_.has_ended()) {
-        runtime::log(runtime::Level::warning, "the private Redis ended and is started again",
-                     {{"how", redis_.how_it_ended()}});
-        redis_.start();
-    }
+}
+
+void Dev::revive_ended_engines() {
+    if (std::chrono::steady_clock::now() < retry_at_) return;
+    if (postgres_.has_ended()) revive(postgres_, "PostgreSQL");
+    if (redis_.has_ended()) revive(redis_, "Redis");
 }
 
 void Dev::watch(const StopEvent& stop) {
     while (true) {
-        const std::array engines{postgres_.descriptor(), redis_.descriptor()};
-        if (stop.wait_or(engines, std::chrono::minutes(1))) return;
-        restart_ended_engines();
+        std::vector<int> engines;
+        if (!postgres_.has_ended()) engines.push_back(postgres_.descriptor());
+        if (!redis_.has_ended()) engines.push_back(redis_.descriptor());
+        const bool all_run = engines.size() == 2;
+        const auto limit = all_run ? std::chrono::milliseconds(std::chrono::minutes(1)) : pause_;
+        if (stop.wait_or(engines, limit)) return;
+        revive_ended_engines();
     }
 }
 

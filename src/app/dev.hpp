@@ -4,6 +4,7 @@
 #include <chrono>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "app/commands.hpp"
 #include "app/data_folder.hpp"
@@ -38,7 +39,9 @@ private:
     void ensure_key();
     void announce(std::chrono::milliseconds took) const;
     void write_state() const;
-    void restart_ended_engines();
+    void revive_ended_engines();
+    template <class Engine>
+    void revive(Engine& engine, std::string_view name);
 
     DevOptions options_;
     DataFolder folder_;
@@ -46,6 +49,9 @@ private:
     PrivateRedis redis_;
     std::unique_ptr<Instance> instance_;
     RunState state_;
+    static constexpr std::chrono::milliseconds revive_first{200};
+    std::chrono::milliseconds pause_ = revive_first;  ///< before an engine is tried again
+    std::chrono::steady_clock::time_point retry_at_;
 };
 
 }  // namespace tenon::app

@@ -79,6 +79,16 @@ Url split_url(const std::string& url) {
     return {.scheme = url.substr(0, colon), .authority = std::move(authority)};
 }
 
+/// When a key was last used is a hint, for which nothing waits or fails.
+awaitable<void> flush_key_uses(runtime::Call& call, access::Keys& keys) {
+    try {
+        co_await keys.flush_uses(call);
+    } catch (const runtime::Failure& failure) {
+        runtime::log(runtime::Level::debug, "the last uses of keys were not written",
+                     {{"reason", failure.what()}});
+    }
+}
+
 /// Runs a coroutine on a core and waits for it here, on a thread that is no core's.
 template <class T>
 T wait_for(runtime::Core& core, awaitable<T> work) {
@@ -184,7 +194,7 @@ awaitable<std::shared_ptr<const links::DomainSet>> Instance::load_domains(runtim
                          .space = base::Space{static_cast<std::uint32_t>(domain.space)},
                          .project = domain.project});
     }
-    co_return std::make_shared<const links::DomainSet>(std::move(facts));
+    co_return std::make_shared<const links::DomainSet>(std::move(facts), server_->port());
 }
 
 void Instance::prepare_links() {
@@ -207,10 +217,6 @@ void Instance::make_links(const base::BijectionKey& bijection, const base::SealK
                           std::shared_ptr<const links::DomainSet> domains) {
     links_ = std::make_unique<links::Shared>(links_options(config_), bijection, seal);
     links_->reserved = router_.reserved_segments();
-    for (const auto& domain : domains->all()) links_->own.add(domain.host);
-    for (const char* loopback : {"127.0.0.1", "localhost", "[::1]"}) {
-        links_->own.add(fmt::format("{}:{}", loopback, server_->port()));
-    }
     cores_.on_each([&](runtime::Core& core) {
         auto& own = parts(core);
         own.links = std::make_unique<links::Links>(core, own.database, *links_, domains);
@@ -240,15 +246,21 @@ awaitable<void> Instance::keep_key_uses(runtime::Call& call) {
     while (true) {
         co_await runtime::pause_for(key_uses_every);
         auto round = call.core->make_call(start_limit);
-        co_await parts(*call.core).keys.flush_uses(round);
+        co_await flush_key_uses(round, parts(*call.core).keys);
     }
 }
 
 awaitable<void> Instance::keep_domains(runtime::Call& call) {
     while (true) {
         co_await runtime::pause_for(domains_every);
-        auto round = call.core->make_call(start_limit);
-        parts(*call.core).links->set_domains(co_await load_domains(round));
+        auto round = call.core->make_call(domains_every);
+        try {
+            parts(*call.core).links->set_domains(co_await load_domains(round));
+        } catch (const runtime::Failure& failure) {
+            // The domains known so far go on; that PostgreSQL is away is told by its room.
+            runtime::log(runtime::Level::debug, "the domains were not read anew",
+                         {{"reason", failure.what()}});
+        }
     }
 }
 
@@ -268,13 +280,7 @@ void Instance::start_jobs() {
 awaitable<void> Instance::close_parts(runtime::Call& call, CoreParts& parts) {
     co_await parts.jobs.stop(call.deadline);
     if (parts.links) co_await parts.links->close();
-    try {
-        co_await parts.keys.flush_uses(call);
-    } catch (const runtime::Failure& failure) {
-        // When a key was last used is a hint; an orderly end does not wait for PostgreSQL.
-        runtime::log(runtime::Level::info, "the last uses of keys were not written",
-                     {{"reason", failure.what()}});
-    }
+    co_await flush_key_uses(call, parts.keys);
     co_await parts.keys.close();
     co_await parts.redis.close(call);
     co_await parts.database.close(call);

@@ -171,6 +171,8 @@ void PrivatePostgres::launch() {
                       "-c",
                       "log_line_prefix=%m [%p] ",
                       "-c",
+                      "recovery_init_sync_method=syncfs",
+                      "-c",
                       "wal_compression=lz4"},
         .folder = data_,
         .log = folder_.log("postgres"),

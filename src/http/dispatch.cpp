@@ -40,8 +40,7 @@ base::Error error_of(const std::exception_ptr& failure) {
     } catch (const runtime::Failure& failed) {
         if (failed.advice() == runtime::Advice::later ||
             failed.advice() == runtime::Advice::repeat) {
-            return later(errors::unavailable,
-                         "Repeat the request after the time in Retry-After.",
+            return later(errors::unavailable, "Repeat the request after the time in Retry-After.",
                          std::chrono::seconds(1));
         }
         return internal;
@@ -54,15 +53,35 @@ base::Error error_of(const std::exception_ptr& failure) {
     }
 }
 
-void answer_failure(Exchange& exchange, const std::exception_ptr& failure) {
-    const base::Error error = error_of(failure);
+/// True for the first refusals of a second on this thread: an engine that is away refuses
+/// thousands, which the metrics count and one line tells as well as all.
+bool is_worth_a_line() {
+    using Seconds = std::chrono::seconds;
+    constexpr int lines_per_second = 5;
+    thread_local Seconds second{0};
+    thread_local int lines = 0;
+    const auto now =
+        std::chrono::duration_cast<Seconds>(std::chrono::steady_clock::now().time_since_epoch());
+    if (now != second) lines = 0;
+    second = now;
+    return lines++ < lines_per_second;
+}
+
+void log_failure(const Exchange& exchange, const base::Error& error,
+                 const std::exception_ptr& failure) {
     const bool bug = error.is(errors::internal);
+    if (!bug && !is_worth_a_line()) return;
     runtime::log(bug ? runtime::Level::error : runtime::Level::info, exchange.call,
                  "A request failed.",
                  {{"endpoint", exchange.route.endpoint->spec.path},
                   {"method", name_of(exchange.request.method)},
                   {"answer", error.type().slug},
                   {"failure", runtime::describe_failure(failure)}});
+}
+
+void answer_failure(Exchange& exchange, const std::exception_ptr& failure) {
+    const base::Error error = error_of(failure);
+    log_failure(exchange, error, failure);
     exchange.response.clear();
     answer_error(exchange, error);
 }

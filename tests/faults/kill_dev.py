@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Kills `tenon dev`, its PostgreSQL or its Redis at random moments while links are made.
 
-Shown: every acknowledged link resolves, no key made two links, every start after a kill is clean and
-quick, and no process of a killed run is alive.
+Shown: every acknowledged link resolves, no key made two links, every start after a kill is clean
+and quick, and no process of a killed run is alive.
 
   tests/faults/kill_dev.py --times 50 --clients 32 --victim tenon|postgres|redis --seed 1
 """
@@ -96,7 +96,8 @@ def postmaster(dev):
 
 def redis_pid(dev):
     folder = dev.engines() / "redis"
-    return min(pid for pid in dev.engine_processes() if os.readlink(f"/proc/{pid}/cwd") == str(folder))
+    return min(pid for pid in dev.engine_processes()
+               if os.readlink(f"/proc/{pid}/cwd") == str(folder))
 
 
 def kill_tenon(dev, ledger, starts):

@@ -121,7 +121,8 @@ class Dev:
 
         def is_ready():
             if self.process.poll() is not None:
-                raise AssertionError(f"tenon dev ended with {self.process.returncode}:\n{self.log()}")
+                ended = self.process.returncode
+                raise AssertionError(f"tenon dev ended with {ended}:\n{self.log()}")
             return ready.exists()
 
         wait_for("the ready file", is_ready, limit)
@@ -131,7 +132,7 @@ class Dev:
         return self
 
     def log(self):
-        """The last lines, errors first: what a server did wrong is not drowned by what it refused."""
+        """The last lines, errors first, which refusals would drown."""
         path = self.data.parent / f"dev-{self.data.name}.log"
         lines = path.read_text(errors="replace").splitlines()
         wrong = [line for line in lines if '"level":"error"' in line]

@@ -25,6 +25,8 @@ void CodeBook::grant(base::Bucket bucket, std::uint64_t first_k, std::uint64_t c
     auto& range = ranges_[bucket.value];
     range.next = first_k;
     range.end = first_k + count;
+    const auto used = in_use_.find(base::space_of(bucket).value);
+    if (used != in_use_.end() && used->second.bucket == bucket) used->second.is_leased = true;
 }
 
 std::uint64_t CodeBook::wish(base::Bucket bucket) {
@@ -36,13 +38,21 @@ std::uint64_t CodeBook::wish(base::Bucket bucket) {
 base::Bucket CodeBook::pick(base::Space space, base::Random& random) {
     const auto used = in_use_.find(space.value);
     if (used != in_use_.end()) {
-        const auto range = ranges_.find(used->second.value);
-        if (range != ranges_.end() && range->second.next < range->second.end) return used->second;
+        const auto& [bucket, is_leased] = used->second;
+        const auto range = ranges_.find(bucket.value);
+        const bool has_codes = range != ranges_.end() && range->second.next < range->second.end;
+        // A burst that comes before the lease waits for that lease, and asks for no other.
+        if (has_codes || !is_leased) return bucket;
     }
     const base::Slot slot{static_cast<std::uint16_t>(random.below(base::slots_total))};
     const auto bucket = base::bucket_of(space, slot);
-    in_use_.insert_or_assign(space.value, bucket);
+    in_use_.insert_or_assign(space.value, InUse{.bucket = bucket});
     return bucket;
+}
+
+void CodeBook::abandon(base::Bucket bucket) {
+    const auto used = in_use_.find(base::space_of(bucket).value);
+    if (used != in_use_.end() && used->second.bucket == bucket) in_use_.erase(used);
 }
 
 }  // namespace tenon::links

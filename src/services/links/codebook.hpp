@@ -24,6 +24,8 @@ public:
     [[nodiscard]] std::optional<std::string> draw(base::Bucket bucket);
     /// Adds the range [first_k, first_k + count), in place of what was left.
     void grant(base::Bucket bucket, std::uint64_t first_k, std::uint64_t count);
+    /// Picks another bucket next time: this one has handed out all its codes.
+    void abandon(base::Bucket bucket);
     /// How many k to lease next for a bucket: 16 at first, doubling with use up to 1,024.
     [[nodiscard]] std::uint64_t wish(base::Bucket bucket);
     /// A bucket for a link that may lie anywhere: the one in use until its range is drawn, so that
@@ -38,7 +40,12 @@ private:
     };
     base::Bijection bijection_;
     std::unordered_map<std::int32_t, Range> ranges_;
-    std::unordered_map<std::uint32_t, base::Bucket> in_use_;  // by space
+    /// The bucket of a space that codes are drawn in.
+    struct InUse {
+        base::Bucket bucket;
+        bool is_leased = false;  ///< false until the first grant since it was picked
+    };
+    std::unordered_map<std::uint32_t, InUse> in_use_;  // by space
 };
 
 }  // namespace tenon::links

@@ -63,11 +63,22 @@ TEST(CodeBook, StaysWithABucketUntilItsRangeIsDrawn) {
     EXPECT_EQ(codes.draw(picked), std::nullopt);
 }
 
+TEST(CodeBook, ABurstBeforeTheLeaseAsksForOneBucket) {
+    CodeBook codes(bijection);
+    base::SeededRandom random(3);
+    const auto picked = codes.pick(base::Space{}, random);
+    for (int i = 0; i < 100; ++i) EXPECT_EQ(codes.pick(base::Space{}, random), picked);
+}
+
 TEST(CodeBook, SpreadsOverAllBucketsOfASpace) {
     CodeBook codes(bijection);
     base::SeededRandom random(2);
     std::set<base::Bucket> seen;
-    for (int i = 0; i < 20'000; ++i) seen.insert(codes.pick(base::Space{2}, random));
+    for (int i = 0; i < 20'000; ++i) {
+        const auto bucket = codes.pick(base::Space{2}, random);
+        seen.insert(bucket);
+        codes.grant(bucket, 0, 0);
+    }
     EXPECT_EQ(seen.size(), base::slots_total);
     EXPECT_EQ(seen.begin()->value, 2'048);
     EXPECT_EQ(seen.rbegin()->value, 3'071);

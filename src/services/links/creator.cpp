@@ -59,6 +59,7 @@ struct Creator::Batch {
     std::span<const CreateItem> items;
     std::vector<std::optional<base::Result<Made>>> verdicts;
     std::vector<Row> rows;
+    bool is_committed = false;         ///< some of its links may be there
     std::vector<std::size_t> round;    ///< items of this round
     std::vector<std::size_t> losers;   ///< items whose claim or name was there before
     std::vector<Follower> same_claim;  ///< answered as their leader is, where the body is the same
@@ -114,9 +115,17 @@ awaitable<std::vector<base::Result<Made>>> Creator::run(runtime::Call& call,
                                        std::chrono::seconds(1));
         }
         batch.choose_round();
-        co_await draw_codes(call, batch);
-        co_await write(call, batch);
-        co_await settle_losers(call, batch);
+        try {
+            co_await draw_codes(call, batch);
+            co_await write(call, batch);
+            co_await settle_losers(call, batch);
+        } catch (const runtime::Failure& failure) {
+            if (!batch.is_committed) throw;
+            // A transaction of this batch was committed: whoever repeats the whole batch would make
+            // its links twice. The claims tell at the repeat; a link without one may have been
+            // made.
+            throw runtime::OutcomeUnknown(failure.what());
+        }
         answer_followers(batch);
     }
     std::vector<base::Result<Made>> verdicts;
@@ -151,6 +160,7 @@ awaitable<void> Creator::draw_codes(runtime::Call& call, Batch& batch) {
             for (const auto& lease : co_await store_.lease(call, std::move(wishes))) {
                 const auto end = static_cast<std::uint64_t>(lease.first_k + lease.count);
                 if (end > codes_per_slot_bound) {
+                    codes_.abandon(lease.bucket);
                     throw runtime::Unavailable("links: a slot has handed out all its codes",
                                                std::chrono::seconds(60));
                 }
@@ -180,6 +190,7 @@ awaitable<void> Creator::write(runtime::Call& call, Batch& batch) {
         drafts.push_back(std::move(draft));
     }
     const auto written = co_await store_.insert(call, drafts);
+    batch.is_committed = true;
     for (std::size_t place = 0; place < written.size(); ++place) {
         const auto i = batch.round[place];
         if (written[place] == Written::made) batch.make(i);

@@ -18,36 +18,26 @@ bool is_alias_character(char c) {
            c == '_';
 }
 
-std::string_view authority_of(std::string_view serialised) {
-    const auto begin = serialised.find("://");
-    if (begin == std::string_view::npos) return {};
-    const auto rest = serialised.substr(begin + 3);
-    return rest.substr(0, rest.find_first_of("/?#"));
-}
-
-/// "a.example." names the same host as "a.example".
-std::string_view without_last_dot(std::string_view host) {
-    if (host.ends_with('.')) host.remove_suffix(1);
-    return host;
-}
-
-std::string_view without_port(std::string_view authority) {
-    const auto colon = authority.rfind(':');
-    const auto bracket = authority.rfind(']');
-    const bool has_port =
-        colon != std::string_view::npos && (bracket == std::string_view::npos || colon > bracket);
-    return has_port ? authority.substr(0, colon) : authority;
-}
-
 base::Result<std::string> check_target(const std::string& url, const OwnOrigins& own) {
     auto serialised = parse_target(url);
     if (serialised && own.leads_here(*serialised)) {
         return base::fail(errors::target_is_own,
-                          fmt::format("{} is this server; give the page that the visitor should "
-                                      "reach instead",
-                                      authority_of(*serialised)));
+                          "this URL leads to this server; give the page that the visitor should "
+                          "reach instead");
     }
     return serialised;
+}
+
+/// A link always has a target, a status and a choice about queries.
+base::Result<void> refuse_removals(const EditLink& asked) {
+    base::Error error(errors::cannot_remove, "only title and expires_at can be removed by null");
+    if (asked.url.is_null()) error.add_field("/url", "a URL, or leave it out");
+    if (asked.status.is_null()) error.add_field("/status", "a status, or leave it out");
+    if (asked.forward_query.is_null()) {
+        error.add_field("/forward_query", "true or false, or leave it out");
+    }
+    if (error.fields().empty()) return {};
+    return base::fail(std::move(error));
 }
 
 base::Result<void> check_status(std::int32_t status) {
@@ -69,22 +59,6 @@ base::Result<void> refuse_alias(std::string reason) {
 }
 
 }  // namespace
-
-void OwnOrigins::add(std::string_view authority) {
-    authorities_.emplace(authority);
-}
-
-bool OwnOrigins::leads_here(std::string_view serialised) const {
-    const auto authority = authority_of(serialised);
-    const auto host = without_last_dot(without_port(authority));
-    if (authorities_.contains(host)) return true;
-    // The port with its colon, or the one that the scheme stands for.
-    std::string_view port = authority.substr(without_port(authority).size());
-    if (port.empty()) port = serialised.starts_with("https:") ? ":443" : ":80";
-    std::string whole(host);
-    whole.append(port);
-    return authorities_.contains(whole);
-}
 
 base::Result<void> check_alias(std::string_view alias, const std::vector<std::string>& reserved) {
     if (alias.empty() || alias.size() > alias_bytes_max) {
@@ -143,16 +117,17 @@ base::Result<Row> decide_create(const CreateLink& asked, const DomainFacts& doma
 }
 
 base::Result<Row> decide_edit(Row row, const EditLink& asked, const EditFacts& facts) {
-    if (asked.url) {
-        auto url = check_target(*asked.url, facts.own);
+    if (auto refused = refuse_removals(asked); !refused) return base::fail(refused.error());
+    if (asked.url.has_value()) {
+        auto url = check_target(asked.url.value(), facts.own);
         if (!url) return base::fail(std::move(url.error()));
         row.url = std::move(*url);
     }
-    if (asked.status) {
-        if (auto checked = check_status(*asked.status); !checked) {
+    if (asked.status.has_value()) {
+        if (auto checked = check_status(asked.status.value()); !checked) {
             return base::fail(checked.error());
         }
-        row.status = static_cast<std::int16_t>(*asked.status);
+        row.status = static_cast<std::int16_t>(asked.status.value());
     }
     if (asked.expires_at.has_value()) {
         if (auto checked = check_expiry(asked.expires_at.value(), facts.now); !checked) {
@@ -161,7 +136,7 @@ base::Result<Row> decide_edit(Row row, const EditLink& asked, const EditFacts& f
     }
     asked.expires_at.apply_to(row.expires_at);
     asked.title.apply_to(row.title);
-    if (asked.forward_query) row.forward_query = *asked.forward_query;
+    if (asked.forward_query.has_value()) row.forward_query = asked.forward_query.value();
     row.updated_at = facts.now;
     return row;
 }

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +11,7 @@
 #include "base/result.hpp"
 #include "base/slot.hpp"
 #include "services/links/domains.hpp"
+#include "services/links/own_origins.hpp"
 #include "services/links/types.hpp"
 
 namespace tenon::links {
@@ -19,18 +19,6 @@ namespace tenon::links {
 /// How many k of a slot may be handed out at present: 2^20, a billion codes over all slots. A path
 /// of a code's form beyond it is unknown without a look-up.
 inline constexpr std::uint64_t codes_per_slot_bound = 1ULL << 20;
-
-/// What must not be a target: every domain of this server, and its own addresses.
-class OwnOrigins {
-public:
-    /// `authority` is a host, or host:port; a bare host stands for all its ports.
-    void add(std::string_view authority);
-    /// True when a serialised target leads to this server.
-    [[nodiscard]] bool leads_here(std::string_view serialised) const;
-
-private:
-    std::set<std::string, std::less<>> authorities_;
-};
 
 /// Refuses an alias that could be mistaken for something else.
 ///

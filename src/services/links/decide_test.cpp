@@ -24,7 +24,7 @@ DomainFacts shared_domain() {
 OwnOrigins own_origins() {
     OwnOrigins own;
     own.add("go.example.com");
-    own.add("localhost:8080");
+    own.add_port(8080);
     return own;
 }
 
@@ -53,8 +53,10 @@ TEST(DecideCreate, StoresTheTargetAsABrowserWouldWriteIt) {
 }
 
 TEST(DecideCreate, RefusesTargetsOnThisServer) {
-    for (const char* url : {"https://go.example.com/abc", "http://GO.example.com:8443/x",
-                            "http://localhost:8080/abc", "https://go.example.com./x"}) {
+    for (const char* url :
+         {"https://go.example.com/abc", "http://GO.example.com:8443/x", "http://localhost:8080/abc",
+          "https://go.example.com./x", "http://127.0.0.2:8080/", "http://0:8080/",
+          "http://[::1]:8080/", "http://[::ffff:127.0.0.1]:8080/", "http://a.localhost:8080/"}) {
         const auto row = create(asking_for(url));
         ASSERT_FALSE(row.has_value()) << url;
         EXPECT_TRUE(row.error().is(errors::target_is_own)) << url;
@@ -156,7 +158,7 @@ TEST(DecideEdit, ChangesWhatIsNamedAndKeepsTheRest) {
     auto row = *create(asking_for("https://example.com/a"));
     row.title = "Spring";
     EditLink asked;
-    asked.url = "https://example.com/b";
+    asked.url = runtime::Patch<std::string>("https://example.com/b");
     const auto edited = decide_edit(row, asked, {.now = noon + 1h, .own = own});
     ASSERT_TRUE(edited.has_value());
     EXPECT_EQ(edited->url, "https://example.com/b");
@@ -179,10 +181,22 @@ TEST(DecideEdit, NullRemoves) {
     EXPECT_EQ(edited->expires_at, std::nullopt);
 }
 
+TEST(DecideEdit, ALinkKeepsATarget) {
+    const OwnOrigins own;
+    EditLink asked;
+    asked.url = runtime::Patch<std::string>::null();
+    asked.status = runtime::Patch<std::int32_t>::null();
+    const auto edited =
+        decide_edit(*create(asking_for("https://example.com/")), asked, {.now = noon, .own = own});
+    ASSERT_FALSE(edited.has_value());
+    EXPECT_TRUE(edited.error().is(errors::cannot_remove));
+    EXPECT_EQ(edited.error().fields().size(), 2U);
+}
+
 TEST(DecideEdit, ALoopBuiltAfterwardsIsRefusedToo) {
     const auto own = own_origins();
     EditLink asked;
-    asked.url = "https://go.example.com/abc";
+    asked.url = runtime::Patch<std::string>("https://go.example.com/abc");
     const auto edited =
         decide_edit(*create(asking_for("https://example.com/")), asked, {.now = noon, .own = own});
     ASSERT_FALSE(edited.has_value());

@@ -6,7 +6,10 @@
 
 namespace tenon::links {
 
-DomainSet::DomainSet(std::vector<DomainFacts> domains) : domains_(std::move(domains)) {
+DomainSet::DomainSet(std::vector<DomainFacts> domains, std::uint16_t port)
+    : domains_(std::move(domains)) {
+    for (const auto& domain : domains_) own_.add(domain.host);
+    if (port != 0) own_.add_port(port);
     const auto shared = std::ranges::find_if(
         domains_, [](const DomainFacts& domain) { return !domain.project.has_value(); });
     TENON_ASSERT(shared != domains_.end());

@@ -9,6 +9,7 @@
 
 #include "base/slot.hpp"
 #include "base/uuid.hpp"
+#include "services/links/own_origins.hpp"
 
 namespace tenon::links {
 
@@ -26,7 +27,8 @@ struct DomainFacts {
 /// Expects: one of them is shared; it serves every Host that is nobody's own.
 class DomainSet {
 public:
-    explicit DomainSet(std::vector<DomainFacts> domains);
+    /// `port` is where this server listens on loopback; 0: nowhere that matters.
+    explicit DomainSet(std::vector<DomainFacts> domains, std::uint16_t port = 0);
 
     /// The domain that answers requests to `host` (a Host header, port and all).
     [[nodiscard]] const DomainFacts& serving(std::string_view host) const;
@@ -36,6 +38,8 @@ public:
                                             const base::Uuid& project) const;
     [[nodiscard]] const DomainFacts* by_id(const base::Uuid& id) const;
     [[nodiscard]] const std::vector<DomainFacts>& all() const { return domains_; }
+    /// What no link may lead to.
+    [[nodiscard]] const OwnOrigins& own() const { return own_; }
 
 private:
     struct Hash {
@@ -45,6 +49,7 @@ private:
         }
     };
     std::vector<DomainFacts> domains_;
+    OwnOrigins own_;
     std::size_t shared_ = 0;
     std::unordered_map<std::string, std::size_t, Hash, std::equal_to<>> own_by_host_;
 };

@@ -116,7 +116,7 @@ base::Result<CreateItem> Links::plan(const runtime::Call& call, const CreateLink
     auto row = decide_create(asked, *domain,
                              {.project = call.project,
                               .now = call.now,
-                              .own = shared_.own,
+                              .own = domains_->own(),
                               .reserved = shared_.reserved});
     if (!row) return base::fail(std::move(row.error()));
     const auto bucket = place(call, *domain, *row);
@@ -276,15 +276,20 @@ awaitable<base::Result<Link>> Links::edit(runtime::Call& call, ByCode which, Edi
         co_await transaction.rollback(call);
         co_return refuse_code(which.code);
     }
-    auto edited = decide_edit(*row, asked, {.now = call.now, .own = shared_.own});
+    auto edited = decide_edit(*row, asked, {.now = call.now, .own = domains_->own()});
     if (!edited) {
         co_await transaction.rollback(call);
         co_return base::fail(std::move(edited.error()));
     }
     const auto ticket =
         shared_.targets.begin_write(near_key.text(), std::chrono::steady_clock::now());
-    co_await store_.update(call, transaction, key->bucket, *edited);
-    co_await transaction.commit(call);
+    try {
+        co_await store_.update(call, transaction, key->bucket, *edited);
+        co_await transaction.commit(call);
+    } catch (...) {
+        shared_.targets.invalidate(near_key.text());  // it may have been committed all the same
+        throw;
+    }
     auto target = std::make_shared<const Target>(target_of(*edited));
     const auto bytes = bytes_of(*target);
     shared_.targets.put_own_write(ticket, std::move(target), bytes);
@@ -298,7 +303,13 @@ awaitable<base::Result<void>> Links::remove(runtime::Call& call, ByCode which) {
     const NearKey near_key(key->domain, key->code);
     const auto ticket =
         shared_.targets.begin_write(near_key.text(), std::chrono::steady_clock::now());
-    const bool removed = co_await store_.remove(call, *key, call.project);
+    bool removed = false;
+    try {
+        removed = co_await store_.remove(call, *key, call.project);
+    } catch (...) {
+        shared_.targets.invalidate(near_key.text());
+        throw;
+    }
     if (!removed) co_return refuse_code(which.code);
     shared_.targets.put_own_absence(ticket);
     co_return base::Result<void>{};

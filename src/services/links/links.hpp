@@ -50,8 +50,7 @@ struct Shared {
     base::Bijection bijection;
     base::CursorSealer cursors;
     cache::NearCache<Target> targets;
-    OwnOrigins own;                     ///< filled before serving
-    std::vector<std::string> reserved;  ///< first path segments no alias may take; likewise
+    std::vector<std::string> reserved;  ///< first path segments no alias may take; filled first
 };
 
 /// The service on one core.

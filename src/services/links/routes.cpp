@@ -77,8 +77,9 @@ http::Spec edit_spec() {
             .scope = "links:write",
             .summary = "Change a link",
             .details = "Members left out stay as they are; null removes a title or an expiry.",
-            .errors = {&errors::not_found, &errors::unknown_domain, &errors::invalid_target,
-                       &errors::target_is_own, &errors::invalid_expiry, &errors::invalid_status},
+            .errors = {&errors::not_found, &errors::unknown_domain, &errors::cannot_remove,
+                       &errors::invalid_target, &errors::target_is_own, &errors::invalid_expiry,
+                       &errors::invalid_status},
             .tag = "links"};
 }
 

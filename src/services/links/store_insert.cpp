@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <charconv>
-#include <map>
 
 #include "base/assert.hpp"
 #include "services/links/store.hpp"
@@ -27,25 +26,11 @@ FROM unnest($1::integer[], $2::uuid[], $3::text[], $4::uuid[], $5::text[], $6::s
 ORDER BY bucket, domain, code
 )sql"};
 
-// Drafts without a claim whose names may be taken. Index: links_pkey.
-constexpr Statement insert_plain{R"sql(
-INSERT INTO links.links (bucket, domain, code, project, url, status, forward_query, title,
-                         expires_at, created_at, updated_at)
-SELECT bucket, domain, code, project, url, status, forward_query, title, expires_at, created_at,
-       created_at
-FROM unnest($1::integer[], $2::uuid[], $3::text[], $4::uuid[], $5::text[], $6::smallint[],
-            $7::boolean[], $8::text[], $9::timestamptz[], $10::timestamptz[])
-     AS draft(bucket, domain, code, project, url, status, forward_query, title, expires_at,
-              created_at)
-ORDER BY bucket, domain, code
-ON CONFLICT (bucket, domain, code) DO NOTHING
-RETURNING domain, code
-)sql"};
-
-// Drafts with a claim. A claim is tried only while its alias is free, so that a taken alias leaves
-// no claim behind; an alias taken between the snapshot and the insert ends the transaction.
-// Index: claims_pkey, links_pkey.
-constexpr Statement insert_claimed{R"sql(
+// Drafts with a claim, and those without whose names may be taken: one statement, so that all
+// transactions lock claims in their order and then names in theirs. A claim is tried only while its
+// alias is free, so that a taken alias leaves no claim behind; an alias taken between the snapshot
+// and the insert ends the transaction. Index: claims_pkey, links_pkey.
+constexpr Statement insert_named{R"sql(
 WITH draft AS (
     SELECT *
     FROM unnest($1::integer[], $2::uuid[], $3::text[], $4::uuid[], $5::text[], $6::smallint[],
@@ -58,7 +43,8 @@ WITH draft AS (
     INSERT INTO tenon.claims (bucket, project, caller, key, fingerprint, state, outcome, answer)
     SELECT bucket, project, caller, key, fingerprint, 0, '', answer
     FROM draft
-    WHERE NOT EXISTS (SELECT FROM links.links AS link
+    WHERE key IS NOT NULL
+      AND NOT EXISTS (SELECT FROM links.links AS link
                       WHERE (link.bucket, link.domain, link.code)
                             = (draft.bucket, draft.domain, draft.code))
     ORDER BY bucket, project, caller, key
@@ -70,16 +56,21 @@ WITH draft AS (
     SELECT bucket, domain, code, project, url, status, forward_query, title, expires_at,
            created_at, created_at
     FROM draft
-    JOIN claimed USING (bucket, project, caller, key)
+    LEFT JOIN claimed USING (bucket, project, caller, key)
+    WHERE draft.key IS NULL OR claimed.key IS NOT NULL
     ORDER BY bucket, domain, code
     ON CONFLICT (bucket, domain, code) DO NOTHING
     RETURNING bucket, domain, code
 )
 SELECT draft.ord
 FROM draft
-JOIN claimed USING (bucket, project, caller, key)
+LEFT JOIN claimed USING (bucket, project, caller, key)
 LEFT JOIN made USING (bucket, domain, code)
-WHERE made.code IS NOT NULL OR links.refuse_taken(draft.ord)
+WHERE CASE
+    WHEN made.code IS NOT NULL THEN draft.key IS NULL OR claimed.key IS NOT NULL
+    WHEN claimed.key IS NOT NULL THEN links.refuse_taken(draft.ord)
+    ELSE false
+END
 )sql"};
 
 constexpr std::string_view taken_meanwhile = "TN010";
@@ -117,18 +108,18 @@ struct Columns {
     }
 };
 
-/// The columns of claims, beside those of their drafts.
+/// The columns of claims, beside those of their drafts; NULL for drafts without.
 struct ClaimColumns {
-    std::vector<std::string_view> callers;
-    std::vector<std::string_view> keys;
-    std::vector<base::Digest> fingerprints;
-    std::vector<std::string_view> answers;
+    std::vector<std::optional<std::string_view>> callers;
+    std::vector<std::optional<std::string_view>> keys;
+    std::vector<std::optional<base::Digest>> fingerprints;
+    std::vector<std::optional<std::string_view>> answers;
 
-    void add(const KeyedClaim& claim) {
-        callers.emplace_back(claim.caller);
-        keys.emplace_back(claim.key);
-        fingerprints.push_back(claim.fingerprint);
-        answers.emplace_back(claim.answer);
+    void add(const std::optional<KeyedClaim>& claim) {
+        callers.push_back(claim ? std::optional<std::string_view>(claim->caller) : std::nullopt);
+        keys.push_back(claim ? std::optional<std::string_view>(claim->key) : std::nullopt);
+        fingerprints.push_back(claim ? std::optional(claim->fingerprint) : std::nullopt);
+        answers.push_back(claim ? std::optional<std::string_view>(claim->answer) : std::nullopt);
     }
     void add_to(Parameters& parameters) const {
         parameters.add(callers);
@@ -141,59 +132,38 @@ struct ClaimColumns {
 /// Drafts parted by the statement that writes them, with their places in the batch.
 struct Parted {
     std::vector<std::size_t> drawn;
-    std::vector<std::size_t> plain;
-    std::vector<std::size_t> claimed;
+    std::vector<std::size_t> named;
 };
 
 Parted part(std::span<const Draft> drafts, bool trusts_drawn) {
     Parted parted;
     for (std::size_t i = 0; i < drafts.size(); ++i) {
-        const bool free = trusts_drawn && drafts[i].is_drawn;
-        auto& places = drafts[i].claim ? parted.claimed : free ? parted.drawn : parted.plain;
-        places.push_back(i);
+        const bool is_free = trusts_drawn && drafts[i].is_drawn && !drafts[i].claim;
+        (is_free ? parted.drawn : parted.named).push_back(i);
     }
     return parted;
 }
 
-Query unclaimed_query(const Statement& statement, std::span<const Draft> drafts,
-                      const std::vector<std::size_t>& places) {
+Query drawn_query(std::span<const Draft> drafts, const std::vector<std::size_t>& places) {
     Columns columns;
     for (const auto place : places) columns.add(drafts[place]);
-    return {statement, columns.parameters()};
+    return {insert_drawn, columns.parameters()};
 }
 
-Query claimed_query(std::span<const Draft> drafts, const std::vector<std::size_t>& places) {
+Query named_query(std::span<const Draft> drafts, const std::vector<std::size_t>& places) {
     Columns columns;
     ClaimColumns claims;
     for (const auto place : places) {
         columns.add(drafts[place]);
-        claims.add(*drafts[place].claim);
+        claims.add(drafts[place].claim);
     }
     auto parameters = columns.parameters();
     claims.add_to(parameters);
-    return {insert_claimed, std::move(parameters)};
+    return {insert_named, std::move(parameters)};
 }
 
-void mark_plain(std::span<const Draft> drafts, const std::vector<std::size_t>& places,
-                const postgres::Rows& rows, std::vector<Written>& written) {
-    if (rows.size() == places.size()) {
-        for (const auto place : places) written[place] = Written::made;
-        return;
-    }
-    std::map<RowName, std::size_t> by_name;
-    for (const auto place : places) {
-        by_name.emplace(name_of(drafts[place].row), place);
-    }
-    for (std::size_t row = 0; row < rows.size(); ++row) {
-        const auto found =
-            by_name.find({rows.value<base::Uuid>(row, 0), rows.value<std::string_view>(row, 1)});
-        TENON_ASSERT(found != by_name.end());
-        written[found->second] = Written::made;
-    }
-}
-
-void mark_claimed(const std::vector<std::size_t>& places, const postgres::Rows& rows,
-                  std::vector<Written>& written) {
+void mark_named(const std::vector<std::size_t>& places, const postgres::Rows& rows,
+                std::vector<Written>& written) {
     for (std::size_t row = 0; row < rows.size(); ++row) {
         const auto ord = static_cast<std::size_t>(rows.value<std::int64_t>(row, 0));
         written[places.at(ord - 1)] = Written::made;
@@ -205,9 +175,9 @@ std::vector<Written> mark_taken(const Parted& parted, std::size_t total,
     std::size_t ord = 0;
     const auto& detail = failure.report().detail;
     std::from_chars(detail.data(), detail.data() + detail.size(), ord);
-    TENON_ASSERT(ord >= 1 && ord <= parted.claimed.size());
+    TENON_ASSERT(ord >= 1 && ord <= parted.named.size());
     std::vector<Written> written(total, Written::undone);
-    written[parted.claimed[ord - 1]] = Written::taken_meanwhile;
+    written[parted.named[ord - 1]] = Written::taken_meanwhile;
     return written;
 }
 
@@ -221,24 +191,14 @@ std::vector<base::Bucket> buckets_of(std::span<const Draft> drafts) {
 awaitable<std::vector<Written>> insert_parted(runtime::Call& call, storage::Database& database,
                                               std::span<const Draft> drafts, const Parted& parted) {
     std::vector<Query> queries;
-    if (!parted.drawn.empty()) {
-        queries.push_back(unclaimed_query(insert_drawn, drafts, parted.drawn));
-    }
-    if (!parted.plain.empty()) {
-        queries.push_back(unclaimed_query(insert_plain, drafts, parted.plain));
-    }
-    if (!parted.claimed.empty()) queries.push_back(claimed_query(drafts, parted.claimed));
+    if (!parted.drawn.empty()) queries.push_back(drawn_query(drafts, parted.drawn));
+    if (!parted.named.empty()) queries.push_back(named_query(drafts, parted.named));
     const auto buckets = buckets_of(drafts);
     const auto results = co_await database.write(call, buckets, std::move(queries));
 
     std::vector<Written> written(drafts.size(), Written::not_made);
-    auto result = results.begin();
-    if (!parted.drawn.empty()) {
-        for (const auto place : parted.drawn) written[place] = Written::made;
-        ++result;
-    }
-    if (!parted.plain.empty()) mark_plain(drafts, parted.plain, *result++, written);
-    if (!parted.claimed.empty()) mark_claimed(parted.claimed, *result, written);
+    for (const auto place : parted.drawn) written[place] = Written::made;
+    if (!parted.named.empty()) mark_named(parted.named, results.back(), written);
     co_return written;
 }
 

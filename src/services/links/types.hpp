@@ -40,11 +40,11 @@ BOOST_DESCRIBE_STRUCT(CreateLinks, (), (links))
 
 /// What a client sends to change a link; absent members stay, null removes.
 struct EditLink {
-    std::optional<std::string> url;
+    runtime::Patch<std::string> url;
     runtime::Patch<base::Time> expires_at;
     runtime::Patch<std::string> title;
-    std::optional<std::int32_t> status;
-    std::optional<bool> forward_query;
+    runtime::Patch<std::int32_t> status;
+    runtime::Patch<bool> forward_query;
 };
 BOOST_DESCRIBE_STRUCT(EditLink, (), (url, expires_at, title, status, forward_query))
 

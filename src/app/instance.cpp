@@ -16,6 +16,7 @@
 #include "services/links/routes.hpp"
 #include "storage/claims_reaper.hpp"
 #include "storage/fences.hpp"
+#include "storage/lock_room.hpp"
 #include "storage/migrate.hpp"
 
 namespace tenon::access {
@@ -168,6 +169,16 @@ void Instance::check_schema() const {
     const auto checked = storage::check_schema(map_->nodes(), files);
     if (!checked) throw CommandError(checked.error().detail());
     storage::fill_fences(*map_);
+    const auto writers = storage::writers_of(cores_.size(), pool_options(config_));
+    for (const auto& node : map_->nodes()) {
+        storage::Session session({.node = node.name, .conninfo = node.conninfo});
+        const auto room = storage::check_lock_room(storage::read_lock_table(session), writers);
+        if (room) continue;
+        // Only a moment with every writer in every bucket needs all of it; it must be known,
+        // though.
+        runtime::log(runtime::Level::warning, "the lock table is small for this many writers",
+                     {{"node", node.name}, {"mend", room.error().detail()}});
+    }
 }
 
 void Instance::make_parts() {

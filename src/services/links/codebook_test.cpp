@@ -75,9 +75,9 @@ TEST(CodeBook, SpreadsOverAllBucketsOfASpace) {
     base::SeededRandom random(2);
     std::set<base::Bucket> seen;
     for (int i = 0; i < 20'000; ++i) {
-        const auto bucket = codes.pick(base::Space{2}, random);
-        seen.insert(bucket);
-        codes.grant(bucket, 0, 0);
+        const auto picked = codes.pick(base::Space{2}, random);
+        seen.insert(picked);
+        codes.grant(picked, 0, 0);
     }
     EXPECT_EQ(seen.size(), base::slots_total);
     EXPECT_EQ(seen.begin()->value, 2'048);

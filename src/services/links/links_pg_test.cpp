@@ -37,7 +37,7 @@ CreateLink asking_for(std::string url, std::optional<std::string> alias = std::n
 
 EditLink leading_to(std::string url) {
     EditLink asked;
-    asked.url = std::move(url);
+    asked.url = runtime::Patch<std::string>(std::move(url));
     return asked;
 }
 

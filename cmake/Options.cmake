@@ -1,6 +1,6 @@
 # How every target is compiled. Warnings are errors; see docs/adr/0001-clang-19.md for the compiler.
-set(TENON_SANITIZE "" CACHE STRING "address, thread, fuzzer or empty")
-set_property(CACHE TENON_SANITIZE PROPERTY STRINGS "" address thread fuzzer)
+set(TENON_SANITIZE "" CACHE STRING "address, thread or empty")
+set_property(CACHE TENON_SANITIZE PROPERTY STRINGS "" address thread)
 
 add_library(tenon_options INTERFACE)
 target_compile_options(tenon_options INTERFACE
@@ -15,11 +15,10 @@ target_compile_definitions(tenon_options INTERFACE
   BOOST_ASIO_NO_DEPRECATED)
 
 if(TENON_SANITIZE STREQUAL "address")
-  set(flags -fsanitize=address,undefined -fno-sanitize-recover=all)
+  # With the coverage that fuzzers need, so that they share one build with the tests.
+  set(flags -fsanitize=address,undefined,fuzzer-no-link -fno-sanitize-recover=all)
 elseif(TENON_SANITIZE STREQUAL "thread")
   set(flags -fsanitize=thread)
-elseif(TENON_SANITIZE STREQUAL "fuzzer")
-  set(flags -fsanitize=address,undefined,fuzzer-no-link -fno-sanitize-recover=all)
 endif()
 if(flags)
   target_compile_options(tenon_options INTERFACE ${flags})

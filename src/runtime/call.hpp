@@ -30,9 +30,9 @@ struct Trace {
 
 /// An idempotency claim: the service's store writes it in its own transaction with the outcome.
 struct Claim {
-    std::string key;            ///< the client's Idempotency-Key, 1 .. 255 bytes of printable ASCII
-    base::Digest fingerprint;   ///< over method, path, caller and canonical body
-    bool replayed = false;      ///< set by the store when the answer is the stored one
+    std::string key;           ///< the client's Idempotency-Key, 1 .. 255 bytes of printable ASCII
+    base::Digest fingerprint;  ///< over method, path, caller and canonical body
+    bool replayed = false;     ///< set by the store when the answer is the stored one
 };
 
 /// One request, or one run of background work.
@@ -44,10 +44,10 @@ struct Call {
     Deadline deadline;
     Trace trace;
     Priority priority = Priority::normal;
-    base::Uuid project;              ///< nil for work that belongs to no project
-    std::string subject;             ///< of an end-user token; empty for API keys
+    base::Uuid project;   ///< nil for work that belongs to no project
+    std::string subject;  ///< of an end-user token; empty for API keys
     std::optional<Claim> claim;
-    base::Time now;                  ///< business time, read once at the edge
+    base::Time now;  ///< business time, read once at the edge
 
     [[nodiscard]] std::chrono::nanoseconds remaining() const {
         return deadline - std::chrono::steady_clock::now();

@@ -48,8 +48,7 @@ private:
 /// the claim settles it at the repeat.
 class OutcomeUnknown final : public Unavailable {
 public:
-    explicit OutcomeUnknown(const std::string& what)
-        : Unavailable(what, std::chrono::seconds(1)) {}
+    explicit OutcomeUnknown(const std::string& what) : Unavailable(what, std::chrono::seconds(1)) {}
 };
 
 }  // namespace tenon::runtime

@@ -65,10 +65,18 @@ void TaskGroup::cancel() {
 
 asio::awaitable<void> TaskGroup::join() {
     const std::shared_ptr<State> state = state_;
+    // Tasks may refer to the frame that joins them, so it waits for them also when it is cancelled
+    // itself; it passes that on to them, and hears of it at its next wait.
+    const bool throws = co_await asio::this_coro::throw_if_cancelled();
+    co_await asio::this_coro::throw_if_cancelled(false);
     while (!state->tasks.empty()) {
+        const auto asked = co_await asio::this_coro::cancellation_state;
+        if (asked.cancelled() != asio::cancellation_type::none) cancel();
+        if (state->tasks.empty()) break;
         boost::system::error_code woken;
         co_await state->empty.async_wait(asio::redirect_error(asio::use_awaitable, woken));
     }
+    co_await asio::this_coro::throw_if_cancelled(throws);
 }
 
 std::size_t TaskGroup::size() const {

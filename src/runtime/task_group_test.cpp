@@ -49,6 +49,35 @@ TEST(TaskGroup, JoinsWhenAllHaveEnded) {
     EXPECT_EQ(group.size(), 0U);
 }
 
+/// Ends only some turns after it was cancelled, and then writes into its owner's frame.
+asio::awaitable<void> linger(Event& event, int& written) {
+    try {
+        co_await event.wait();
+    } catch (const boost::system::system_error&) {
+        written = 1;
+    }
+}
+
+asio::awaitable<void> own_a_frame(asio::io_context& io, Event& event, bool& joined) {
+    int written = 0;
+    TaskGroup inner(io);
+    inner.spawn("linger", linger(event, written));
+    co_await inner.join();
+    joined = written == 1 && inner.size() == 0;
+}
+
+TEST(TaskGroup, AJoinThatIsCancelledCancelsItsTasksAndWaitsForThem) {
+    TestCore test;
+    Event event(test.core.io());
+    TaskGroup group(test.core.io());
+    bool joined = false;
+    group.spawn("owner", own_a_frame(test.core.io(), event, joined));
+    test.turn();
+    group.cancel();
+    test.run(group.join());
+    EXPECT_TRUE(joined);
+}
+
 TEST(TaskGroup, JoinOfAnEmptyGroupReturnsAtOnce) {
     TestCore test;
     TaskGroup group(test.core.io());

@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <boost/asio/experimental/awaitable_operators.hpp>
 #include <cstdint>
 #include <exception>
 #include <iterator>
 #include <utility>
 
 #include "base/assert.hpp"
+#include "runtime/task_group.hpp"
 
 namespace tenon::storage {
 
@@ -85,25 +85,38 @@ struct Database::State {
         }
     }
 
-    // Halves of the nodes at once, down to one.
-    asio::awaitable<std::vector<Rows>> on_nodes(runtime::Call& call, const Query& query,
-                                                std::uint32_t from, std::uint32_t to) {
-        std::vector<Rows> results;
-        if (to - from == 1) {
-            const auto buckets = map->buckets_of(Node{from});
-            if (buckets.empty()) {
-                results.emplace_back();
-            } else {
-                results.push_back(co_await read(call, make_passage(*map, buckets), query));
-            }
-            co_return results;
+    /// What one node gave, or why it gave nothing.
+    struct NodeAnswer {
+        Rows rows;
+        std::exception_ptr failure;
+    };
+
+    asio::awaitable<void> ask(runtime::Call& call, const Query& query, Node node,
+                              NodeAnswer& answer) {
+        const auto buckets = map->buckets_of(node);
+        if (buckets.empty()) co_return;
+        try {
+            answer.rows = co_await read(call, make_passage(*map, buckets), query);
+        } catch (const runtime::Failure&) {
+            answer.failure = std::current_exception();
         }
-        using namespace asio::experimental::awaitable_operators;
-        const std::uint32_t middle = from + (to - from) / 2;
-        auto [left, right] =
-            co_await (on_nodes(call, query, from, middle) && on_nodes(call, query, middle, to));
-        std::ranges::move(left, std::back_inserter(results));
-        std::ranges::move(right, std::back_inserter(results));
+    }
+
+    // All nodes at once. None is cancelled because of another, so that whoever hears of a failure
+    // hears of the node that failed.
+    asio::awaitable<std::vector<Rows>> ask_all(runtime::Call& call, const Query& query) {
+        std::vector<NodeAnswer> answers(map->nodes().size());
+        runtime::TaskGroup nodes(core.io());
+        for (std::uint32_t index = 0; index < answers.size(); ++index) {
+            nodes.spawn("storage.ask", ask(call, query, Node{index}, answers[index]));
+        }
+        co_await nodes.join();
+        std::vector<Rows> results;
+        results.reserve(answers.size());
+        for (NodeAnswer& answer : answers) {
+            if (answer.failure) std::rethrow_exception(answer.failure);
+            results.push_back(std::move(answer.rows));
+        }
         co_return results;
     }
 };
@@ -171,13 +184,11 @@ asio::awaitable<postgres::Transaction> Database::begin(runtime::Call& call,
 
 asio::awaitable<std::vector<Rows>> Database::on_every_node(runtime::Call& call, Policy /*policy*/,
                                                            Query query) {
-    const auto nodes = static_cast<std::uint32_t>(nodes_total());
-    try {
-        co_return co_await state_->on_nodes(call, query, 0, nodes);
-    } catch (const asio::multiple_exceptions& failures) {
-        // The first node's failure; the others were cancelled because of it.
-        std::rethrow_exception(failures.first_exception());
-    }
+    if (nodes_total() > 1) co_return co_await state_->ask_all(call, query);
+    std::vector<Rows> results;
+    const auto buckets = state_->map->buckets_of(Node{0});
+    results.push_back(co_await state_->read(call, make_passage(*state_->map, buckets), query));
+    co_return results;
 }
 
 asio::awaitable<Rows> Database::read_reference(runtime::Call& call, Query query) {

@@ -60,7 +60,7 @@ ExitCode plan(const storage::Map& map, OutputForm form) {
     std::vector<Planned> shown;
     for (const auto& step : *steps) {
         shown.push_back({.node = step.node,
-                         .migration = step.migration,
+                         .migration = step.migration + ".sql",
                          .line = step.line,
                          .statement = step.kind,
                          .lock = step.lock,
@@ -82,7 +82,7 @@ ExitCode apply(const storage::Map& map, OutputForm form) {
     std::vector<Applied> shown;
     for (const auto& file : *applied) {
         shown.push_back({.node = file.node,
-                         .migration = file.migration,
+                         .migration = file.migration + ".sql",
                          .took_ms = file.took.count(),
                          .attempts = file.attempts});
     }

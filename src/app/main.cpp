@@ -63,6 +63,7 @@ void add_sources(CLI::App& command, Sources& sources) {
                 }
             },
             "one option, such as http.port=8090; wins over file and environment")
+        ->allow_extra_args(false)
         ->option_text("PATH=VALUE");
 }
 
@@ -122,6 +123,8 @@ void add_migrate(CLI::App& app, Asked& asked) {
     add_output(*migrate, asked.migrate.form);
     auto* plan =
         migrate->add_subcommand("plan", "Lists pending files with locks and rows; changes nothing");
+    add_sources(*plan, asked.sources);
+    add_data(*plan, asked.sources);
     add_output(*plan, asked.migrate.form);
     plan->callback([&asked] { asked.migrate.plan = true; });
     migrate->callback(
@@ -131,6 +134,8 @@ void add_migrate(CLI::App& app, Asked& asked) {
 CLI::App* add_keys_action(CLI::App& keys, Asked& asked, const char* name, const char* meaning,
                           KeysCommand::Action action) {
     auto* command = keys.add_subcommand(name, meaning);
+    add_sources(*command, asked.sources);
+    add_data(*command, asked.sources);
     add_output(*command, asked.keys.form);
     command->callback([&asked, action] {
         asked.keys.action = action;
@@ -142,10 +147,7 @@ CLI::App* add_keys_action(CLI::App& keys, Asked& asked, const char* name, const 
 
 void add_keys(CLI::App& app, Asked& asked) {
     auto* keys = app.add_subcommand("keys", "API keys: make, list, rotate, revoke");
-    add_sources(*keys, asked.sources);
-    add_data(*keys, asked.sources);
     keys->require_subcommand(1);
-    keys->fallthrough();
     auto* make = add_keys_action(*keys, asked, "make", "Makes a key and shows it this once",
                                  KeysCommand::Action::make);
     make->add_option("name", asked.keys.name, "what it is for")->required();
@@ -187,9 +189,7 @@ void add_status(CLI::App& app, Asked& asked) {
 
 void add_config(CLI::App& app, Asked& asked) {
     auto* config = app.add_subcommand("config", "What is configured, by whom, and what could be");
-    add_sources(*config, asked.sources);
     config->require_subcommand(1);
-    config->fallthrough();
     const std::tuple<const char*, const char*, ConfigCommand::Action> actions[] = {
         {"show", "Every value in force with its origin; secrets masked",
          ConfigCommand::Action::show},
@@ -200,6 +200,7 @@ void add_config(CLI::App& app, Asked& asked) {
         {"docs", "The reference of all options, in Markdown", ConfigCommand::Action::docs}};
     for (const auto& [name, meaning, action] : actions) {
         auto* command = config->add_subcommand(name, meaning);
+        add_sources(*command, asked.sources);
         add_output(*command, asked.config.form);
         command->callback([&asked, action] {
             asked.config.action = action;

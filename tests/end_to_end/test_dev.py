@@ -203,6 +203,7 @@ class EnginesAway(ServerCase):
 
     def test_postgresql_is_killed(self):
         code = self.make(url="https://example.com/kept")["code"]
+        self.assert_leads(code, "https://example.com/kept")  # followed, and so near
         self.signal_all("postgres", signal.SIGKILL)
         self.assert_leads(code, "https://example.com/kept")
         wait_for("readiness", self.is_ready)

@@ -1,5 +1,3 @@
-#include <cstdlib>
-
 #include "app/commands.hpp"
 #include "app/run_state.hpp"
 
@@ -8,12 +6,13 @@ namespace tenon::app {
 base::Result<runtime::LoadedConfig<Config>> load(const Sources& sources) {
     runtime::ConfigSources from{
         .file = std::nullopt, .environment = runtime::tenon_environment(), .flags = sources.flags};
-    std::erase_if(from.environment,
-                  [](const auto& variable) { return variable.first == "TENON_CONFIG"; });
     std::string path = sources.config_file;
-    if (const char* named = std::getenv("TENON_CONFIG"); path.empty() && named != nullptr) {
-        path = named;
-    }
+    // The one name of ours that is no option: it tells where the options are.
+    std::erase_if(from.environment, [&path](const auto& variable) {
+        if (variable.first != "TENON_CONFIG") return false;
+        if (path.empty()) path = variable.second;
+        return true;
+    });
     if (!path.empty()) {
         auto file = runtime::read_config_file(path);
         if (!file) return base::fail(std::move(file.error()));

@@ -76,7 +76,7 @@ struct Launch {
 [[noreturn]] void become(const Launch& launch) {
     sigset_t none;
     sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, nullptr);
+    pthread_sigmask(SIG_SETMASK, &none, nullptr);
     setpgid(0, 0);  // Ctrl-C in the terminal is for tenon, which stops its engines in order
     if (launch.account != nullptr) {
         if (setgroups(0, nullptr) != 0 || setgid(launch.account->group) != 0 ||

@@ -50,7 +50,7 @@ void SecureRandom::fill(std::span<std::uint8_t> out) {
 }
 
 std::uint64_t SecureRandom::next() {
-    std::array<std::uint8_t, 8> bytes;
+    std::array<std::uint8_t, 8> bytes{};
     fill(bytes);
     std::uint64_t value = 0;
     std::memcpy(&value, bytes.data(), bytes.size());

@@ -11,7 +11,7 @@ namespace tenon::base {
 
 Slot slot_of(const Uuid& project, std::string_view key) {
     // Keys are short nearly always; a long one costs one allocation and hashes to the same.
-    std::array<char, 256> small;
+    std::array<char, 256> small{};
     std::string large;
     char* bytes = small.data();
     const std::size_t size = project.bytes.size() + key.size();

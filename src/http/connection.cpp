@@ -225,7 +225,7 @@ void Connection::begin_close() {
 }
 
 void Connection::discard_input() {
-    std::array<char, discarded_per_read> nowhere;
+    std::array<char, discarded_per_read> nowhere{};
     while (readable_ && !gone_) {
         const ssize_t count = ::recv(socket_.get(), nowhere.data(), nowhere.size(), 0);
         if (count > 0) {

@@ -27,8 +27,8 @@ base::Error error_of(const std::exception_ptr& failure) {
         error.repeat_after(std::max(wait, std::chrono::seconds(1)));
         return error;
     };
-    const base::Error internal(errors::internal,
-                               "This is a fault of the server; report it with the trace id.");
+    base::Error internal(errors::internal,
+                         "This is a fault of the server; report it with the trace id.");
     try {
         std::rethrow_exception(failure);
     } catch (const runtime::DeadlineExceeded&) {

@@ -2,7 +2,6 @@
 
 #include <sys/epoll.h>
 
-#include <array>
 #include <boost/asio/use_awaitable.hpp>
 #include <cerrno>
 #include <system_error>
@@ -44,12 +43,12 @@ void Poller::change(int descriptor, std::uint32_t events, Pollable& pollable) {
 }
 
 int Poller::fetch(const std::function<void()>& before_batch) {
-    std::array<epoll_event, batch_max> events;
-    const int count = ::epoll_wait(epoll_.native_handle(), events.data(), batch_max, 0);
+    events_.resize(batch_max);
+    const int count = ::epoll_wait(epoll_.native_handle(), events_.data(), batch_max, 0);
     if (count <= 0) return 0;
     before_batch();
     for (int i = 0; i < count; ++i) {
-        const epoll_event& event = events[static_cast<std::size_t>(i)];
+        const epoll_event event = events_[static_cast<std::size_t>(i)];
         static_cast<Pollable*>(event.data.ptr)->on_events(event.events);
     }
     return count;

@@ -1,10 +1,13 @@
 // Readiness of many sockets, fetched in batches within a core's loop.
 #pragma once
 
+#include <sys/epoll.h>
+
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <cstdint>
 #include <functional>
+#include <vector>
 
 namespace tenon::http {
 
@@ -37,6 +40,7 @@ private:
     [[nodiscard]] int fetch(const std::function<void()>& before_batch);
 
     boost::asio::posix::stream_descriptor epoll_;
+    std::vector<epoll_event> events_;  ///< of one fetch; made once
 };
 
 }  // namespace tenon::http

@@ -7,6 +7,7 @@
 
 #include "postgres/failure.hpp"
 #include "runtime/failure.hpp"
+#include "runtime/log.hpp"
 
 namespace tenon::postgres {
 
@@ -124,8 +125,10 @@ asio::awaitable<std::shared_ptr<Connection>> Exclusives::wait_in_line(runtime::C
 asio::awaitable<void> Exclusives::hold(std::shared_ptr<Connection> connection) {
     try {
         co_await connection->run();
-    } catch (const boost::system::system_error&) {
-        // Cancelled: the count must be right all the same, since close() waits for it.
+    } catch (const boost::system::system_error& cancelled) {
+        // The count must be right all the same, since close() waits for it.
+        runtime::log(runtime::Level::debug, "an exclusive connection was let go",
+                     {{"reason", cancelled.what()}});
     }
     std::erase(idle_, connection);
     --open_;

@@ -33,7 +33,7 @@ class Connection::Request final : public Receiver {
 public:
     Request(Connection& connection, runtime::Deadline deadline)
         : connection_(connection), waiter_(deadline) {}
-    ~Request() {
+    ~Request() override {
         if (!done_) connection_.pipeline_.abandon(number_);
     }
     Request(const Request&) = delete;

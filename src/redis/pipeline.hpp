@@ -24,11 +24,9 @@ struct Lost {
 /// Who waits for the reply to a command; exactly one of the two is called, once.
 class Receiver {
 public:
+    virtual ~Receiver() = default;
     virtual void receive(Reply reply) = 0;
     virtual void lose(const Lost& lost) = 0;
-
-protected:
-    ~Receiver() = default;
 };
 
 /// Appends a command as RESP arrays of bulk strings.

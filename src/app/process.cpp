@@ -22,6 +22,8 @@
 #include <system_error>
 #include <utility>
 
+#include "runtime/environment.hpp"
+
 namespace tenon::app {
 
 namespace fs = std::filesystem;
@@ -276,23 +278,9 @@ std::size_t end_processes_in(const fs::path& folder, int polite, std::chrono::mi
     return first.size();
 }
 
-namespace {
-
-/// PATH as this process was given it; nobody here changes it.
-std::string_view search_path() {
-    constexpr std::string_view variable = "PATH=";
-    for (char** entry = environ; *entry != nullptr; ++entry) {
-        const std::string_view text(*entry);
-        if (text.starts_with(variable)) return text.substr(variable.size());
-    }
-    return {};
-}
-
-}  // namespace
-
 fs::path find_program(const std::string& name, const std::vector<fs::path>& folders) {
     auto places = folders;
-    std::string_view rest = search_path();
+    std::string_view rest = runtime::environment_value("PATH");
     while (!rest.empty()) {
         const auto colon = rest.find(':');
         places.emplace_back(rest.substr(0, colon));

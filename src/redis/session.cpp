@@ -63,7 +63,7 @@ asio::awaitable<Socket> connect(asio::io_context& io, const std::string& text) {
 
 asio::awaitable<std::vector<Reply>> read_replies(Socket& socket, std::size_t count) {
     Reader reader;
-    std::array<char, 1024> bytes;
+    std::array<char, 1024> bytes{};
     std::vector<Reply> replies;
     while (replies.size() < count) {
         if (auto reply = reader.next()) {

@@ -104,7 +104,7 @@ void Subscriber::State::go_down(std::string why) {
 }
 
 asio::awaitable<std::string> Subscriber::State::read() {
-    std::array<char, 4096> bytes;
+    std::array<char, 4096> bytes{};
     for (;;) {
         boost::system::error_code error;
         const std::size_t size = co_await socket.async_read_some(

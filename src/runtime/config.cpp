@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <system_error>
 
 #include "runtime/config_problems.hpp"
 #include "runtime/config_toml.hpp"
@@ -32,8 +33,8 @@ std::string trimmed(std::string_view text) {
 }
 
 std::unexpected<base::Error> fail_reading(const std::string& path, int reason) {
-    return base::fail(errors::config_invalid,
-                      fmt::format("{} cannot be read: {}", path, std::strerror(reason)));
+    return base::fail(errors::config_invalid, fmt::format("{} cannot be read: {}", path,
+                                                          std::generic_category().message(reason)));
 }
 
 base::Result<std::string> read_file(const std::string& path) {

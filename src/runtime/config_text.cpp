@@ -124,6 +124,7 @@ std::string show_config_text(const std::vector<OptionState>& states) {
 
 std::string show_config_json(const std::vector<OptionState>& states) {
     std::vector<ShownOption> all;
+    all.reserve(states.size());
     for (const OptionState& state : states) {
         all.push_back({state.option->path, unless_empty(state.value), state.origin});
     }
@@ -176,6 +177,7 @@ std::string document_config(const OptionList& list) {
 
 std::string document_config_json(const OptionList& list) {
     std::vector<DocumentedOption> all;
+    all.reserve(list.options.size());
     for (const Option& option : list.options) {
         all.push_back({option.path, option.environment, option.type, unless_empty(option.doc.unit),
                        unless_empty(option.default_text), option.expected,

@@ -16,6 +16,7 @@
 #include "base/hash.hpp"
 #include "base/rfc3339.hpp"
 #include "runtime/call.hpp"
+#include "runtime/environment.hpp"
 #include "runtime/json_text.hpp"
 
 namespace tenon::runtime {
@@ -44,20 +45,14 @@ struct State {
     std::shared_ptr<spdlog::logger> logger;
 };
 
-bool has_environment(const char* name) {
-    const char* value = std::getenv(name);
-    return value != nullptr && *value != '\0';
-}
-
 std::unique_ptr<State> make_state(const LogOptions& options) {
     auto state = std::make_unique<State>();
     state->options = options;
     const bool in_terminal = ::isatty(::fileno(options.stream)) == 1;
     state->as_json =
         options.form == LogForm::json || (options.form == LogForm::automatic && !in_terminal);
-    const char* terminal = std::getenv("TERM");
-    state->coloured = in_terminal && !has_environment("NO_COLOR") &&
-                      (terminal == nullptr || std::string_view(terminal) != "dumb");
+    state->coloured =
+        in_terminal && environment_value("NO_COLOR").empty() && environment_value("TERM") != "dumb";
     auto sink = std::make_shared<StreamSink>(options.stream);
     if (options.asynchronous) {
         state->writer = std::make_shared<spdlog::details::thread_pool>(options.queue_max, 1);

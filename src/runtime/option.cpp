@@ -12,6 +12,7 @@ template <class Project>
 std::optional<std::string> nearest(std::string_view name, const std::vector<Option>& options,
                                    Project project) {
     std::vector<std::string_view> known;
+    known.reserve(options.size());
     for (const Option& option : options) known.push_back(project(option));
     const auto found = nearest_name(name, known);
     if (!found) return std::nullopt;

@@ -65,6 +65,14 @@ void TaskGroup::cancel() {
 
 asio::awaitable<void> TaskGroup::join() {
     const std::shared_ptr<State> state = state_;
+    while (!state->tasks.empty()) {
+        boost::system::error_code woken;
+        co_await state->empty.async_wait(asio::redirect_error(asio::use_awaitable, woken));
+    }
+}
+
+asio::awaitable<void> TaskGroup::join_fully() {
+    const std::shared_ptr<State> state = state_;
     // Tasks may refer to the frame that joins them, so it waits for them also when it is cancelled
     // itself; it passes that on to them, and hears of it at its next wait.
     const bool throws = co_await asio::this_coro::throw_if_cancelled();

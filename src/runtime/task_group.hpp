@@ -29,6 +29,9 @@ public:
     void cancel();
     /// Returns when all have ended.
     boost::asio::awaitable<void> join();
+    /// The same for tasks that refer to the frame of their joiner: when the joiner is cancelled,
+    /// they are too, and it leaves only after the last of them.
+    boost::asio::awaitable<void> join_fully();
     [[nodiscard]] std::size_t size() const;
 
 private:

@@ -62,7 +62,7 @@ asio::awaitable<void> own_a_frame(asio::io_context& io, Event& event, bool& join
     int written = 0;
     TaskGroup inner(io);
     inner.spawn("linger", linger(event, written));
-    co_await inner.join();
+    co_await inner.join_fully();
     joined = written == 1 && inner.size() == 0;
 }
 

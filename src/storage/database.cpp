@@ -110,7 +110,7 @@ struct Database::State {
         for (std::uint32_t index = 0; index < answers.size(); ++index) {
             nodes.spawn("storage.ask", ask(call, query, Node{index}, answers[index]));
         }
-        co_await nodes.join();
+        co_await nodes.join_fully();
         std::vector<Rows> results;
         results.reserve(answers.size());
         for (NodeAnswer& answer : answers) {

@@ -175,7 +175,7 @@ awaitable<std::vector<Links::ItemOutcome>> Links::create_items(runtime::Call& ca
         items.spawn("links.create_item",
                     create_item(std::move(item_call), std::move(asked.links[i]), outcomes[i]));
     }
-    co_await items.join();
+    co_await items.join_fully();
     for (const auto& outcome : outcomes) {
         if (outcome.failure) std::rethrow_exception(outcome.failure);
         TENON_ASSERT(outcome.link.has_value());

@@ -5,6 +5,7 @@
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <utility>
 #include <vector>
 
 #include "base/assert.hpp"
@@ -26,7 +27,7 @@ struct TaskGroup::State {
     }
 
     void ended(Tasks::iterator task, const std::exception_ptr& failure) {
-        const std::shared_ptr<Task> gone = *task;
+        const std::shared_ptr<Task> gone = std::move(*task);
         tasks.erase(task);
         if (failure && !is_cancellation(failure)) report_failure(gone->name, failure);
         if (tasks.empty()) empty.cancel();

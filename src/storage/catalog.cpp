@@ -80,6 +80,7 @@ std::string schemas_of(std::span<const Migration> files) {
 
 std::vector<std::string> first_column(const std::vector<TextRow>& rows) {
     std::vector<std::string> texts;
+    texts.reserve(rows.size());
     for (const TextRow& row : rows) {
         texts.push_back(row[0].value_or(""));
     }

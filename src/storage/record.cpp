@@ -87,6 +87,7 @@ base::Result<> allow_serving(const SchemaState& state) {
         return {};
     }
     std::vector<std::string> titles;
+    titles.reserve(state.pending.size());
     for (const Migration& migration : state.pending) {
         titles.push_back(title_of(migration));
     }

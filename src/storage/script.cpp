@@ -1,5 +1,6 @@
 #include "storage/script.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cctype>
 #include <cstddef>

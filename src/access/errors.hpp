@@ -23,7 +23,5 @@ inline constexpr ErrorType invalid_name{"access.invalid_name", Kind::invalid,
                                         "Not a name for a key"};
 inline constexpr ErrorType invalid_scope{"access.invalid_scope", Kind::invalid,
                                          "Not a scope of this server"};
-inline constexpr ErrorType domain_taken{"access.domain_taken", Kind::conflict,
-                                        "The domain is another's"};
 
 }  // namespace tenon::access::errors

@@ -25,6 +25,5 @@ inline constexpr ErrorType invalid_status{"links.invalid_status", Kind::unproces
 inline constexpr ErrorType cannot_remove{"links.cannot_remove", Kind::unprocessable,
                                          "A link cannot be without this"};
 inline constexpr ErrorType not_found{"links.not_found", Kind::not_found, "No such link"};
-inline constexpr ErrorType expired{"links.expired", Kind::gone, "The link has expired"};
 
 }  // namespace tenon::links::errors

@@ -12,7 +12,9 @@ target_link_options(tenon_options INTERFACE -fuse-ld=lld-19)
 # Asio's and Beast's bodies are compiled once, in src/runtime and src/http.
 target_compile_definitions(tenon_options INTERFACE
   BOOST_ASIO_SEPARATE_COMPILATION BOOST_BEAST_SEPARATE_COMPILATION
-  BOOST_ASIO_NO_DEPRECATED)
+  BOOST_ASIO_NO_DEPRECATED
+  # Asio's frames come by operator new: allocators serve aligned_alloc on a slower path.
+  BOOST_ASIO_DISABLE_STD_ALIGNED_ALLOC BOOST_ASIO_DISABLE_BOOST_ALIGN)
 
 if(TENON_SANITIZE STREQUAL "address")
   # With the coverage that fuzzers need, so that they share one build with the tests.

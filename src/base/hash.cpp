@@ -6,6 +6,7 @@
 #include <xxhash.h>
 
 #include <bit>
+#include <memory>
 
 #include "base/assert.hpp"
 
@@ -15,24 +16,23 @@ namespace {
 struct SipState {
     std::uint64_t v0, v1, v2, v3;
 
-    void mix(int rounds) {
-        for (int i = 0; i < rounds; ++i) {
-            v0 += v1;
-            v2 += v3;
-            v1 = std::rotl(v1, 13) ^ v0;
-            v3 = std::rotl(v3, 16) ^ v2;
-            v0 = std::rotl(v0, 32);
-            v2 += v1;
-            v0 += v3;
-            v1 = std::rotl(v1, 17) ^ v2;
-            v3 = std::rotl(v3, 21) ^ v0;
-            v2 = std::rotl(v2, 32);
-        }
+    void mix() {
+        v0 += v1;
+        v2 += v3;
+        v1 = std::rotl(v1, 13) ^ v0;
+        v3 = std::rotl(v3, 16) ^ v2;
+        v0 = std::rotl(v0, 32);
+        v2 += v1;
+        v0 += v3;
+        v1 = std::rotl(v1, 17) ^ v2;
+        v3 = std::rotl(v3, 21) ^ v0;
+        v2 = std::rotl(v2, 32);
     }
 
     void absorb(std::uint64_t word) {
         v3 ^= word;
-        mix(2);
+        mix();
+        mix();
         v0 ^= word;
     }
 };
@@ -46,11 +46,16 @@ std::uint64_t read_little_endian(const std::uint8_t* bytes) {
 }  // namespace
 
 Digest sha256(std::string_view bytes) {
+    // Looking the algorithm up and making a context cost more than hashing a short text.
+    static EVP_MD* const algorithm = EVP_MD_fetch(nullptr, "SHA256", nullptr);
+    thread_local const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context(
+        EVP_MD_CTX_new(), &EVP_MD_CTX_free);
     Digest digest;
     unsigned int size = 0;
-    const int done =
-        EVP_Digest(bytes.data(), bytes.size(), digest.data(), &size, EVP_sha256(), nullptr);
-    TENON_ASSERT(done == 1 && size == digest.size());
+    const bool done = EVP_DigestInit_ex(context.get(), algorithm, nullptr) == 1 &&
+                      EVP_DigestUpdate(context.get(), bytes.data(), bytes.size()) == 1 &&
+                      EVP_DigestFinal_ex(context.get(), digest.data(), &size) == 1;
+    TENON_ASSERT(done && size == digest.size());
     return digest;
 }
 
@@ -78,7 +83,7 @@ std::uint64_t sip_hash64(const std::array<std::uint8_t, 16>& key, std::uint64_t 
     state.absorb(word);
     state.absorb(std::uint64_t{8} << 56);  // the closing block: the length, no bytes left over
     state.v2 ^= 0xff;
-    state.mix(4);
+    for (int round = 0; round < 4; ++round) state.mix();
     return state.v0 ^ state.v1 ^ state.v2 ^ state.v3;
 }
 
@@ -89,11 +94,11 @@ bool equal_in_constant_time(std::string_view left, std::string_view right) {
 
 std::string to_hex(std::span<const std::uint8_t> bytes) {
     static constexpr std::string_view digits = "0123456789abcdef";
-    std::string text;
-    text.reserve(bytes.size() * 2);
+    std::string text(bytes.size() * 2, '\0');
+    char* out = text.data();
     for (const std::uint8_t byte : bytes) {
-        text += digits[byte >> 4];
-        text += digits[byte & 15];
+        *out++ = digits[byte >> 4];
+        *out++ = digits[byte & 15];
     }
     return text;
 }

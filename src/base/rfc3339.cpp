@@ -1,6 +1,9 @@
 #include "base/rfc3339.hpp"
 
+#include <array>
 #include <cstdint>
+#include <ranges>
+#include <span>
 
 #include "base/assert.hpp"
 
@@ -92,37 +95,42 @@ std::optional<std::chrono::minutes> read_offset(Reader& reader) {
     return east ? *offset : -*offset;
 }
 
-/// Writes `number` as `width` digits at `place`, zeros before it. Expects: it fits.
-void write_digits(std::string& text, std::size_t place, std::size_t width, std::int64_t number) {
-    for (std::size_t digit = width; digit-- > 0; number /= 10) {
-        text[place + digit] = static_cast<char>('0' + number % 10);
+/// Writes `number` as digits over `place`, zeros before it. Expects: it fits.
+void write_digits(std::span<char> place, std::uint32_t number) {
+    for (char& digit : std::views::reverse(place)) {
+        digit = static_cast<char>('0' + number % 10);
+        number /= 10;
     }
 }
 
 }  // namespace
 
-std::string format_time(Time time) {
+void append_time(std::string& out, Time time) {
     TENON_ASSERT(time_min <= time && time <= time_max);
     const auto days = std::chrono::floor<std::chrono::days>(time);
     const std::chrono::year_month_day date{days};
     const std::chrono::hh_mm_ss clock{time - days};
     // Every answer carries times; digits written by hand take a tenth of a format string's time.
-    std::string text = "0000-00-00T00:00:00";
-    write_digits(text, 0, 4, static_cast<int>(date.year()));
-    write_digits(text, 5, 2, static_cast<unsigned>(date.month()));
-    write_digits(text, 8, 2, static_cast<unsigned>(date.day()));
-    write_digits(text, 11, 2, clock.hours().count());
-    write_digits(text, 14, 2, clock.minutes().count());
-    write_digits(text, 17, 2, clock.seconds().count());
+    std::array<char, 27> text = std::to_array("0000-00-00T00:00:00.000000");
+    const auto put = [&](std::size_t place, std::size_t width, auto number) {
+        write_digits(std::span(text).subspan(place, width), static_cast<std::uint32_t>(number));
+    };
+    put(0, 4, static_cast<int>(date.year()));
+    put(5, 2, static_cast<unsigned>(date.month()));
+    put(8, 2, static_cast<unsigned>(date.day()));
+    put(11, 2, clock.hours().count());
+    put(14, 2, clock.minutes().count());
+    put(17, 2, clock.seconds().count());
     const auto fraction = clock.subseconds().count();
-    if (fraction % 1000 != 0) {
-        text += ".000000";
-        write_digits(text, 20, 6, fraction);
-    } else if (fraction != 0) {
-        text += ".000";
-        write_digits(text, 20, 3, fraction / 1000);
-    }
-    text += 'Z';
+    if (fraction != 0) put(20, 6, fraction);
+    const std::size_t size = fraction == 0 ? 19 : fraction % 1000 == 0 ? 23 : 26;
+    text[size] = 'Z';
+    out.append(text.data(), size + 1);
+}
+
+std::string format_time(Time time) {
+    std::string text;
+    append_time(text, time);
     return text;
 }
 

@@ -22,6 +22,8 @@ inline constexpr Time time_max{
 /// Expects: time_min <= time <= time_max.
 /// Source:  RFC 3339 section 5.6.
 [[nodiscard]] std::string format_time(Time time);
+/// Appends what format_time gives, without an allocation of its own.
+void append_time(std::string& out, Time time);
 
 /// The moment that a text names, or nullopt when it is no RFC 3339 date-time.
 ///

@@ -12,10 +12,17 @@ std::optional<std::string_view> Request::header(std::string_view name) const {
     return std::nullopt;
 }
 
+namespace {
+
+// By three searches for one character, each some times as fast as one for any of three.
+bool has_line_break(std::string_view text) {
+    return text.contains('\r') || text.contains('\n') || text.contains('\0');
+}
+
+}  // namespace
+
 void Response::add_header(std::string_view name, std::string_view value) {
-    constexpr std::string_view line_breaks{"\r\n\0", 3};
-    TENON_ASSERT(name.find_first_of(line_breaks) == std::string_view::npos);
-    TENON_ASSERT(value.find_first_of(line_breaks) == std::string_view::npos);
+    TENON_ASSERT(!has_line_break(name) && !has_line_break(value));
     headers_.append(name).append(": ").append(value).append("\r\n");
 }
 

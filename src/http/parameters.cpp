@@ -43,7 +43,7 @@ std::optional<std::string> decode_percent(std::string_view text, bool plus_is_sp
             i += 2;
         }
     }
-    if (plain.find('\0') != std::string::npos || !is_utf8(plain)) return std::nullopt;
+    if (plain.find('\0') != std::string::npos || !runtime::is_utf8(plain)) return std::nullopt;
     return plain;
 }
 

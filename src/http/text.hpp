@@ -21,7 +21,4 @@ namespace tenon::http {
                       [](char a, char b) { return lower(a) == lower(b); });
 }
 
-/// True for well-formed UTF-8 (RFC 3629).
-[[nodiscard]] bool is_utf8(std::string_view text);
-
 }  // namespace tenon::http

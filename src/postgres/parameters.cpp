@@ -14,9 +14,9 @@ namespace {
 constexpr std::size_t value_bytes_max = 1'000'000'000;  // a field of PostgreSQL ends at 1 GB
 
 template <class Integer>
-void append(std::vector<char>& buffer, Integer value) {
+void append(std::string& buffer, Integer value) {
     const auto bytes = wire::to_network(value);
-    buffer.insert(buffer.end(), bytes.begin(), bytes.end());
+    buffer.append(bytes.data(), bytes.size());
 }
 
 std::int32_t checked_length(std::size_t bytes) {
@@ -98,11 +98,11 @@ void Parameters::put(double value) {
 }
 
 void Parameters::put(std::string_view value) {
-    buffer_.insert(buffer_.end(), value.begin(), value.end());
+    buffer_.append(value);
 }
 
 void Parameters::put(std::span<const std::uint8_t> bytes) {
-    buffer_.insert(buffer_.end(), bytes.begin(), bytes.end());
+    buffer_.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
 }
 
 void Parameters::put(base::Time value) {

@@ -99,7 +99,7 @@ private:
     void put(base::Time value);
     void put(base::Bucket value) { put(value.value); }
 
-    std::vector<char> buffer_;
+    std::string buffer_;
     std::vector<Entry> entries_;
 };
 

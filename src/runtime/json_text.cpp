@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <cstring>
 
 namespace tenon::runtime {
 namespace {
@@ -22,6 +23,30 @@ std::uint8_t byte_at(std::string_view text, std::size_t at) {
 
 bool in_range(std::string_view text, std::size_t at, int low, int high) {
     return at < text.size() && byte_at(text, at) >= low && byte_at(text, at) <= high;
+}
+
+constexpr std::uint64_t high_bits = 0x8080'8080'8080'8080;
+constexpr std::uint64_t low_bits = 0x0101'0101'0101'0101;
+
+std::uint64_t word_at(std::string_view text, std::size_t at) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, text.data() + at, sizeof word);
+    return word;
+}
+
+/// High bits where a byte is zero; above such a byte also others. Expects: no high bit is set.
+constexpr std::uint64_t zero_bytes(std::uint64_t word) {
+    return (word - low_bits) & high_bits;
+}
+
+/// True when none of eight bytes needs a look: ASCII without controls, '"' and '\\'.
+///
+/// Source: Anderson, "Bit Twiddling Hacks", "Determine if a word has a byte less than n".
+bool is_plain_word(std::uint64_t word) {
+    const std::uint64_t controls = (word - low_bits * 0x20) & high_bits;
+    const std::uint64_t quotes = zero_bytes(word ^ (low_bits * '"'));
+    const std::uint64_t backslashes = zero_bytes(word ^ (low_bits * '\\'));
+    return ((word & high_bits) | controls | quotes | backslashes) == 0;
 }
 
 void append_escape(std::string& out, char character) {
@@ -79,6 +104,20 @@ std::size_t utf8_length(std::string_view text) {
                : 0;
 }
 
+bool is_utf8(std::string_view text) {
+    std::size_t at = 0;
+    while (at < text.size()) {
+        if (at + sizeof(std::uint64_t) <= text.size() && (word_at(text, at) & high_bits) == 0) {
+            at += sizeof(std::uint64_t);
+            continue;
+        }
+        const std::size_t length = utf8_length(text.substr(at));
+        if (length == 0) return false;
+        at += length;
+    }
+    return true;
+}
+
 std::size_t count_characters(std::string_view text) {
     std::size_t count = 0;
     for (const char c : text) count += (static_cast<std::uint8_t>(c) & 0xC0) != 0x80 ? 1 : 0;
@@ -90,6 +129,10 @@ void append_json_string(std::string& out, std::string_view text) {
     std::size_t from = 0;
     std::size_t at = 0;
     while (at < text.size()) {
+        if (at + sizeof(std::uint64_t) <= text.size() && is_plain_word(word_at(text, at))) {
+            at += sizeof(std::uint64_t);
+            continue;
+        }
         if (plain_bytes[byte_at(text, at)]) {
             ++at;
             continue;

@@ -20,6 +20,11 @@ void append_json_string(std::string& out, std::string_view text);
 /// Source: RFC 3629 section 4.
 [[nodiscard]] std::size_t utf8_length(std::string_view text);
 
+/// True for well-formed UTF-8 (RFC 3629).
+///
+/// Cost: eight bytes at a time where the text is ASCII.
+[[nodiscard]] bool is_utf8(std::string_view text);
+
 /// The number of characters (code points) of a valid UTF-8 text.
 [[nodiscard]] std::size_t count_characters(std::string_view text);
 

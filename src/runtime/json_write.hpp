@@ -119,7 +119,7 @@ void append_json(std::string& out, const T& value) {
         append_json_string(out, value);
     } else if constexpr (std::same_as<T, base::Time>) {
         out += '"';
-        out += base::format_time(value);
+        base::append_time(out, value);
         out += '"';
     } else if constexpr (is_optional<T> || is_patch<T>) {
         if (value.has_value()) {

@@ -26,7 +26,8 @@ public:
     void grant(base::Bucket bucket, std::uint64_t first_k, std::uint64_t count);
     /// Picks another bucket next time: this one has handed out all its codes.
     void abandon(base::Bucket bucket);
-    /// How many k to lease next for a bucket: 16 at first, doubling with use up to 1,024.
+    /// How many k to lease next for a bucket: 16 at first, doubling up to 1,024; with its own use,
+    /// or with that of its space's buckets when it is the one in use.
     [[nodiscard]] std::uint64_t wish(base::Bucket bucket);
     /// A bucket for a link that may lie anywhere: the one in use until its range is drawn, so that
     /// a batch touches few buckets, then a random one.
@@ -40,10 +41,11 @@ private:
     };
     base::Bijection bijection_;
     std::unordered_map<std::int32_t, Range> ranges_;
-    /// The bucket of a space that codes are drawn in.
+    /// The bucket of a space that codes are drawn in, and how much its kind leased last.
     struct InUse {
         base::Bucket bucket;
         bool is_leased = false;  ///< false until the first grant since it was picked
+        std::uint64_t last_wish = 0;
     };
     std::unordered_map<std::uint32_t, InUse> in_use_;  // by space
 };

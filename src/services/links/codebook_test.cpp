@@ -49,6 +49,19 @@ TEST(CodeBook, WishesForMoreTheMoreABucketIsUsed) {
     EXPECT_EQ(codes.wish(base::Bucket{78}), 16U);
 }
 
+TEST(CodeBook, WishesForMoreTheMoreASpaceIsUsed) {
+    CodeBook codes(bijection);
+    base::SeededRandom random(4);
+    std::uint64_t wish = 0;
+    for (int i = 0; i < 7; ++i) {
+        const auto picked = codes.pick(base::Space{}, random);
+        wish = codes.wish(picked);
+        codes.grant(picked, 0, 0);
+    }
+    EXPECT_EQ(wish, 1'024U);
+    EXPECT_EQ(codes.wish(codes.pick(base::Space{1}, random)), 16U);
+}
+
 TEST(CodeBook, StaysWithABucketUntilItsRangeIsDrawn) {
     CodeBook codes(bijection);
     base::SeededRandom random(1);

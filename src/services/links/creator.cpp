@@ -178,7 +178,7 @@ awaitable<void> Creator::write(runtime::Call& call, Batch& batch) {
     for (const auto i : batch.round) {
         const auto& item = batch.items[i];
         Draft draft{.bucket = item.bucket,
-                    .row = batch.rows[i],
+                    .row = std::move(batch.rows[i]),
                     .is_drawn = batch.drawn(i),
                     .claim = std::nullopt};
         if (item.claim) {
@@ -193,6 +193,7 @@ awaitable<void> Creator::write(runtime::Call& call, Batch& batch) {
     batch.is_committed = true;
     for (std::size_t place = 0; place < written.size(); ++place) {
         const auto i = batch.round[place];
+        batch.rows[i] = std::move(drafts[place].row);
         if (written[place] == Written::made) batch.make(i);
         if (written[place] == Written::not_made) batch.losers.push_back(i);
         if (written[place] == Written::taken_meanwhile && !batch.drawn(i)) {

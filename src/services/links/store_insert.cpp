@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <charconv>
+#include <tuple>
 
 #include "base/assert.hpp"
 #include "services/links/store.hpp"
@@ -13,17 +14,15 @@ using postgres::Query;
 using postgres::Statement;
 
 // Drafts without a claim whose codes were drawn, and so are free unless the counters were lost: no
-// arbiter is asked, which saves a look-up and a log record for each. Index: links_pkey.
+// arbiter is asked, which saves a look-up and a log record for each. They come in the order of
+// their names, and unnest in the select list takes one row after the other: unnest in FROM would
+// first gather each column in a store of its own. Index: links_pkey.
 constexpr Statement insert_drawn{R"sql(
 INSERT INTO links.links (bucket, domain, code, project, url, status, forward_query, title,
                          expires_at, created_at, updated_at)
-SELECT bucket, domain, code, project, url, status, forward_query, title, expires_at, created_at,
-       created_at
-FROM unnest($1::integer[], $2::uuid[], $3::text[], $4::uuid[], $5::text[], $6::smallint[],
-            $7::boolean[], $8::text[], $9::timestamptz[], $10::timestamptz[])
-     AS draft(bucket, domain, code, project, url, status, forward_query, title, expires_at,
-              created_at)
-ORDER BY bucket, domain, code
+SELECT unnest($1::integer[]), unnest($2::uuid[]), unnest($3::text[]), unnest($4::uuid[]),
+       unnest($5::text[]), unnest($6::smallint[]), unnest($7::boolean[]), unnest($8::text[]),
+       unnest($9::timestamptz[]), unnest($10::timestamptz[]), unnest($10::timestamptz[])
 )sql"};
 
 // Drafts with a claim, and those without whose names may be taken: one statement, so that all
@@ -144,7 +143,13 @@ Parted part(std::span<const Draft> drafts, bool trusts_drawn) {
     return parted;
 }
 
-Query drawn_query(std::span<const Draft> drafts, const std::vector<std::size_t>& places) {
+/// In this order names are locked, as `COLLATE "C"` has it.
+std::tuple<base::Bucket, base::Uuid, std::string_view> sort_name(const Draft& draft) {
+    return {draft.bucket, draft.row.domain, draft.row.code};
+}
+
+Query drawn_query(std::span<const Draft> drafts, std::vector<std::size_t> places) {
+    std::ranges::sort(places, {}, [&](std::size_t place) { return sort_name(drafts[place]); });
     Columns columns;
     for (const auto place : places) columns.add(drafts[place]);
     return {insert_drawn, columns.parameters()};

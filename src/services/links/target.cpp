@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "http/text.hpp"
+#include "runtime/json_text.hpp"
 #include "services/links/target_host.hpp"
 
 namespace tenon::links {
@@ -29,21 +30,24 @@ constexpr EncodeSet fragment_set = encode_controls_and(" \"<>`");
 
 void append_encoded(std::string& out, std::string_view text, const EncodeSet& set) {
     static constexpr std::string_view digits = "0123456789ABCDEF";
-    for (const char c : text) {
-        const auto byte = static_cast<unsigned char>(c);
-        if (!set[byte]) {
-            out += c;
-            continue;
-        }
-        out += '%';
-        out += digits[byte >> 4];
-        out += digits[byte & 15];
+    while (!text.empty()) {
+        const auto kept = std::ranges::find_if(
+            text, [&](char c) { return set[static_cast<unsigned char>(c)]; });
+        out.append(text.begin(), kept);
+        text.remove_prefix(static_cast<std::size_t>(kept - text.begin()));
+        if (text.empty()) return;
+        const auto byte = static_cast<unsigned char>(text.front());
+        const std::array<char, 3> encoded{'%', digits[byte >> 4], digits[byte & 15]};
+        out.append(encoded.data(), encoded.size());
+        text.remove_prefix(1);
     }
 }
 
 /// Cuts off what stands before the first of `ends`; `rest` begins with that character or is empty.
-std::string_view take_until(std::string_view& rest, std::string_view ends) {
-    const std::string_view taken = rest.substr(0, rest.find_first_of(ends));
+template <class... End>
+std::string_view take_until(std::string_view& rest, End... ends) {
+    const auto end = std::ranges::find_if(rest, [&](char c) { return ((c == ends) || ...); });
+    const std::string_view taken(rest.begin(), end);
     rest.remove_prefix(taken.size());
     return taken;
 }
@@ -54,7 +58,8 @@ std::string strip(std::string_view url) {
     while (!url.empty() && blank(url.front())) url.remove_prefix(1);
     while (!url.empty() && blank(url.back())) url.remove_suffix(1);
     std::string stripped(url);
-    std::erase_if(stripped, [](char c) { return c == '\t' || c == '\n' || c == '\r'; });
+    const auto breaks = [](char c) { return c == '\t' || c == '\n' || c == '\r'; };
+    if (std::ranges::any_of(stripped, breaks)) std::erase_if(stripped, breaks);
     return stripped;
 }
 
@@ -100,7 +105,7 @@ base::Result<std::optional<std::uint32_t>> read_port(std::string_view text,
 /// Takes the authority and gives back host and port as they are written.
 base::Result<std::string> read_authority(std::string_view& rest, std::string_view scheme) {
     rest.remove_prefix(std::min(rest.find_first_not_of("/\\"), rest.size()));
-    const std::string_view authority = take_until(rest, "/\\?#");
+    const std::string_view authority = take_until(rest, '/', '\\', '?', '#');
     if (authority.find('@') != std::string_view::npos) {
         return refuse_target(
             "A user name or password before @ hides where the link leads: leave it out");
@@ -134,10 +139,11 @@ int dots_of(std::string_view segment) {
 /// Takes the path, beginning with its slash if it has one.
 std::string read_path(std::string_view& rest) {
     std::string path;
+    path.reserve(rest.size());
     bool more = true;
     if (rest.starts_with('/') || rest.starts_with('\\')) rest.remove_prefix(1);
     while (more) {
-        const std::string_view segment = take_until(rest, "/\\?#");
+        const std::string_view segment = take_until(rest, '/', '\\', '?', '#');
         more = rest.starts_with('/') || rest.starts_with('\\');
         if (more) rest.remove_prefix(1);
         const int dots = dots_of(segment);
@@ -156,7 +162,7 @@ std::string read_path(std::string_view& rest) {
 
 base::Result<std::string> parse_target(std::string_view url) {
     if (url.size() > target_bytes_max) return refuse_target("The URL is over 8192 bytes");
-    if (!http::is_utf8(url)) return refuse_target("The URL is not valid UTF-8");
+    if (!runtime::is_utf8(url)) return refuse_target("The URL is not valid UTF-8");
     if (url.find('\0') != std::string_view::npos) return refuse_target("The URL holds U+0000");
 
     const std::string stripped = strip(url);
@@ -166,11 +172,13 @@ base::Result<std::string> parse_target(std::string_view url) {
     const auto authority = read_authority(rest, *scheme);
     if (!authority) return authority;
 
-    std::string target = *scheme + "://" + *authority + read_path(rest);
+    std::string target;
+    target.reserve(stripped.size() + 16);
+    target.append(*scheme).append("://").append(*authority).append(read_path(rest));
     if (rest.starts_with('?')) {
         rest.remove_prefix(1);
         target += '?';
-        append_encoded(target, take_until(rest, "#"), query_set);
+        append_encoded(target, take_until(rest, '#'), query_set);
     }
     if (rest.starts_with('#')) {
         rest.remove_prefix(1);
@@ -185,7 +193,7 @@ base::Result<std::string> parse_target(std::string_view url) {
 
 std::string_view host_of(std::string_view serialised) {
     std::string_view authority = serialised.substr(serialised.find("://") + 3);
-    authority = take_until(authority, "/");
+    authority = take_until(authority, '/');
     if (authority.starts_with('[')) return authority.substr(0, authority.find(']') + 1);
     return authority.substr(0, authority.find(':'));
 }
@@ -193,7 +201,7 @@ std::string_view host_of(std::string_view serialised) {
 std::string append_query(std::string_view serialised, std::string_view raw_query) {
     if (raw_query.empty()) return std::string(serialised);
     std::string_view fragment = serialised;
-    std::string target(take_until(fragment, "#"));
+    std::string target(take_until(fragment, '#'));
     const std::size_t mark = target.find('?');
     if (mark == std::string::npos) {
         target += '?';

@@ -13,6 +13,7 @@
 
 #include "base/assert.hpp"
 #include "http/text.hpp"
+#include "runtime/json_text.hpp"
 #include "services/links/errors.hpp"
 
 namespace tenon::links {
@@ -32,6 +33,7 @@ std::optional<unsigned> hex_value(char c) {
 }
 
 std::string percent_decode(std::string_view text) {
+    if (text.find('%') == std::string_view::npos) return std::string(text);
     std::string decoded;
     for (std::size_t at = 0; at < text.size(); ++at) {
         if (text[at] == '%' && at + 2 < text.size()) {
@@ -64,7 +66,11 @@ bool is_ace_label(std::string_view label) {
 
 /// Nothing that UTS #46 could map but the case of its letters.
 bool is_plain_domain(std::string_view domain) {
-    return std::ranges::all_of(domain, [](char c) { return static_cast<signed char>(c) >= 0; }) &&
+    if (!std::ranges::all_of(domain, [](char c) { return static_cast<signed char>(c) >= 0; })) {
+        return false;
+    }
+    // No label begins with "xn--": nearly no domain holds two hyphens in a row.
+    return domain.find("--") == std::string_view::npos ||
            std::ranges::none_of(split_labels(domain), is_ace_label);
 }
 
@@ -117,10 +123,19 @@ std::optional<std::string> domain_to_ascii(std::string_view domain) {
     return ascii;
 }
 
+constexpr std::array<bool, 256> forbidden_bytes = [] {
+    std::array<bool, 256> forbidden{};
+    for (std::size_t byte = 0; byte < forbidden.size(); ++byte) {
+        forbidden[byte] = byte <= 0x20 || byte >= 0x7f;
+    }
+    for (const char c : std::string_view("#/:<>?@[\\]^|%")) {
+        forbidden[static_cast<unsigned char>(c)] = true;
+    }
+    return forbidden;
+}();
+
 constexpr bool is_forbidden(char c) {
-    const auto byte = static_cast<unsigned char>(c);
-    return byte <= 0x20 || byte >= 0x7f ||
-           std::string_view("#/:<>?@[\\]^|%").find(c) != std::string_view::npos;
+    return forbidden_bytes[static_cast<unsigned char>(c)];
 }
 
 /// One part of an IPv4 address: decimal, octal after 0, hexadecimal after 0x; at most 2^32.
@@ -153,7 +168,8 @@ std::vector<std::string_view> address_parts(std::string_view domain) {
 
 /// Whether a domain can only be meant as an IPv4 address.
 bool ends_in_number(std::string_view domain) {
-    const std::string_view last = address_parts(domain).back();
+    if (domain.ends_with('.')) domain.remove_suffix(1);
+    const std::string_view last = domain.substr(domain.rfind('.') + 1);
     if (last.empty()) return false;
     return std::ranges::all_of(last, is_digit) || read_ipv4_part(last).has_value();
 }
@@ -235,7 +251,7 @@ base::Result<std::string> parse_host(std::string_view text) {
         return format_ipv6(*groups);
     }
     const std::string domain = percent_decode(text);
-    if (!http::is_utf8(domain)) return refuse_target("The host is not valid UTF-8");
+    if (!runtime::is_utf8(domain)) return refuse_target("The host is not valid UTF-8");
     auto ascii = domain_to_ascii(domain);
     if (!ascii) return refuse_target("The host is not a valid internationalised domain name");
     if (ascii->empty()) return refuse_target("The host is empty");

@@ -38,13 +38,14 @@ base::Result<Made> repeat(const storage::StoredClaim& stored, const CreateItem& 
     if (!same) return base::fail(std::move(same.error()));
     auto link = runtime::from_json<Link>(same->answer);
     if (!link) return base::fail(std::move(link.error()));
-    return Made{.row = {}, .stored = std::move(*link)};
+    return Made{.row = {}, .stored = std::make_shared<const Link>(std::move(*link))};
 }
 
 /// What a repeat within the batch gets: what its leader got, as a repeat is shown it.
 base::Result<Made> follow(const base::Result<Made>& led, const CreateItem& leader) {
     if (!led || led->is_replayed()) return led;
-    return Made{.row = {}, .stored = show(led->row, *leader.domain)};
+    return Made{.row = {},
+                .stored = std::make_shared<const Link>(show(led->row, *leader.domain))};
 }
 
 }  // namespace

@@ -27,8 +27,8 @@ struct CreateItem {
 /// A link that was made: now as its row, or at the first try under its key as it was shown then.
 struct Made {
     Row row;
-    std::optional<Link> stored;
-    [[nodiscard]] bool is_replayed() const { return stored.has_value(); }
+    std::shared_ptr<const Link> stored;  ///< null when made now; apart, for most are, and move often
+    [[nodiscard]] bool is_replayed() const { return stored != nullptr; }
 };
 
 /// Writes batches of one core for one node.

@@ -137,7 +137,7 @@ awaitable<base::Result<Link>> Links::create(runtime::Call& call, CreateLink aske
     auto made = co_await creates.add(call, std::move(*item));
     if (!made) co_return base::fail(std::move(made.error()));
     if (call.claim) call.claim->replayed = made->is_replayed();
-    if (made->is_replayed()) co_return std::move(*made->stored);
+    if (made->is_replayed()) co_return *made->stored;
     // Whoever asked for the path before must not go on hearing that there is none. The link itself
     // comes near when somebody follows it: most new links wait a while for that.
     shared_.targets.invalidate(NearKey(made->row.domain, made->row.code).text());

@@ -86,7 +86,8 @@ void Startup::set_default(const char* keyword, std::string_view value) {
 
 void Startup::set_limits(const SessionLimits& limits) {
     settings_["options"] = fmt::format(
-        "{} -c TimeZone=UTC -c plan_cache_mode=force_generic_plan -c statement_timeout={} -c lock_timeout={} "
+        "{} -c TimeZone=UTC -c plan_cache_mode=force_generic_plan "
+        "-c statement_timeout={} -c lock_timeout={} "
         "-c idle_in_transaction_session_timeout={}",
         options_, limits.statement.count(), limits.lock.count(),
         limits.idle_in_transaction.count());

@@ -44,8 +44,7 @@ base::Result<Made> repeat(const storage::StoredClaim& stored, const CreateItem& 
 /// What a repeat within the batch gets: what its leader got, as a repeat is shown it.
 base::Result<Made> follow(const base::Result<Made>& led, const CreateItem& leader) {
     if (!led || led->is_replayed()) return led;
-    return Made{.row = {},
-                .stored = std::make_shared<const Link>(show(led->row, *leader.domain))};
+    return Made{.row = {}, .stored = std::make_shared<const Link>(show(led->row, *leader.domain))};
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ struct CreateItem {
 /// A link that was made: now as its row, or at the first try under its key as it was shown then.
 struct Made {
     Row row;
-    std::shared_ptr<const Link> stored;  ///< null when made now; apart, for most are, and move often
+    std::shared_ptr<const Link> stored;  ///< null when made now, as most are
     [[nodiscard]] bool is_replayed() const { return stored != nullptr; }
 };
 

@@ -31,8 +31,8 @@ constexpr EncodeSet fragment_set = encode_controls_and(" \"<>`");
 void append_encoded(std::string& out, std::string_view text, const EncodeSet& set) {
     static constexpr std::string_view digits = "0123456789ABCDEF";
     while (!text.empty()) {
-        const auto kept = std::ranges::find_if(
-            text, [&](char c) { return set[static_cast<unsigned char>(c)]; });
+        const auto kept =
+            std::ranges::find_if(text, [&](char c) { return set[static_cast<unsigned char>(c)]; });
         out.append(text.begin(), kept);
         text.remove_prefix(static_cast<std::size_t>(kept - text.begin()));
         if (text.empty()) return;

@@ -2,7 +2,7 @@
 
 #include "app/commands.hpp"
 #include "app/instance.hpp"
-#include "storage/fences.hpp"
+#include "app/topology.hpp"
 #include "storage/migrate.hpp"
 
 namespace tenon::app {
@@ -50,9 +50,10 @@ std::string as_applied(const std::vector<Applied>& files) {
     return text;
 }
 
-ExitCode plan(const storage::Map& map, OutputForm form) {
+ExitCode plan(const Config& config, OutputForm form) {
     const auto files = all_migrations();
-    const auto steps = storage::plan_migration(map.nodes(), files);
+    const auto databases = databases_of(config);
+    const auto steps = storage::plan_migration(databases, files);
     if (!steps) {
         complain(steps.error().detail());
         return ExitCode::failed;
@@ -71,14 +72,12 @@ ExitCode plan(const storage::Map& map, OutputForm form) {
     return ExitCode::ok;
 }
 
-ExitCode apply(const storage::Map& map, OutputForm form) {
-    const auto files = all_migrations();
-    const auto applied = storage::migrate(map.nodes(), files);
+ExitCode apply(const Config& config, OutputForm form) {
+    const auto applied = migrate_all(config);
     if (!applied) {
         complain(applied.error().detail());
         return ExitCode::failed;
     }
-    storage::fill_fences(map);
     std::vector<Applied> shown;
     for (const auto& file : *applied) {
         shown.push_back({.node = file.node,
@@ -98,8 +97,7 @@ ExitCode run_migrate(const Sources& sources, const MigrateCommand& command) {
         complain(config.error().detail());
         return ExitCode::failed;
     }
-    const auto map = map_of(*config);
-    return command.plan ? plan(map, command.form) : apply(map, command.form);
+    return command.plan ? plan(*config, command.form) : apply(*config, command.form);
 }
 
 }  // namespace tenon::app

@@ -33,6 +33,7 @@ struct DevOptions {
     std::optional<std::uint16_t> port;  ///< nullopt: 8080, or the next free one
     std::filesystem::path ready_file;   ///< empty: none
     std::size_t cores = 0;
+    std::size_t shards = 0;  ///< 0: as the data folder has it, one in a new one
     std::string log_level = "warning";
 };
 

@@ -32,6 +32,7 @@ BOOST_DESCRIBE_STRUCT(HttpSection, (),
 /// [postgres]
 struct PostgresSection {
     runtime::Secret conninfo{"host=127.0.0.1 port=5432 user=tenon dbname=tenon"};
+    runtime::Secret nodes;
     std::size_t multiplexed = 2;
     std::size_t exclusive_max = 8;
     std::chrono::milliseconds connect_timeout{2'000};
@@ -39,8 +40,8 @@ struct PostgresSection {
     std::chrono::milliseconds lock_timeout{2'000};
 };
 BOOST_DESCRIBE_STRUCT(PostgresSection, (),
-                      (conninfo, multiplexed, exclusive_max, connect_timeout, statement_timeout,
-                       lock_timeout))
+                      (conninfo, nodes, multiplexed, exclusive_max, connect_timeout,
+                       statement_timeout, lock_timeout))
 
 /// [redis]
 struct RedisSection {
@@ -69,9 +70,10 @@ BOOST_DESCRIBE_STRUCT(IdempotencySection, (), (retention))
 /// [process]
 struct ProcessSection {
     std::size_t cores = 0;
+    std::string state_folder;
     std::chrono::milliseconds shutdown_bound{15'000};
 };
-BOOST_DESCRIBE_STRUCT(ProcessSection, (), (cores, shutdown_bound))
+BOOST_DESCRIBE_STRUCT(ProcessSection, (), (cores, state_folder, shutdown_bound))
 
 /// [log]
 struct LogSection {
@@ -143,8 +145,13 @@ template <>
 struct option_docs<app::PostgresSection> {
     static constexpr OptionDoc list[] = {
         {.name = "conninfo",
-         .effect = "Where PostgreSQL is: libpq's keyword/value string or URI, TLS by sslmode. A "
-                   "plain owner of the database is enough.",
+         .effect = "Where the control database is: libpq's keyword/value string or URI, TLS by "
+                   "sslmode. A plain owner of the database is enough. It is the only node unless "
+                   "it, or nodes, names others.",
+         .secret = true},
+        {.name = "nodes",
+         .effect = "The nodes with which migrate fills an empty control database: NAME: CONNINFO; "
+                   "NAME: CONNINFO. Later they only say where the nodes of those names are.",
          .secret = true},
         {.name = "multiplexed",
          .effect = "Connections per core that pipelined statements share.",
@@ -225,6 +232,9 @@ struct option_docs<app::ProcessSection> {
          .unit = "threads",
          .minimum = 0,
          .maximum = 256},
+        {.name = "state_folder",
+         .effect = "Where the map of the nodes is kept for starts without the control database; "
+                   "empty: nowhere."},
         {.name = "shutdown_bound",
          .effect = "An orderly stop takes at most so long; what has not ended then is cut off.",
          .minimum = 100,

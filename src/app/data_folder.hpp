@@ -37,6 +37,7 @@ public:
     [[nodiscard]] std::filesystem::path log(const std::string& name) const;
     [[nodiscard]] std::filesystem::path run_file() const { return path_ / "run.json"; }
     [[nodiscard]] std::filesystem::path key_file() const { return path_ / "key"; }
+    [[nodiscard]] std::filesystem::path shards_file() const { return path_ / "shards"; }
 
 private:
     DataFolder(std::filesystem::path path, int lock);

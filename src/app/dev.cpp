@@ -7,13 +7,13 @@
 #include <array>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/use_future.hpp>
+#include <ranges>
 
 #include "access/key_text.hpp"
 #include "app/free_port.hpp"
+#include "app/topology.hpp"
 #include "runtime/json.hpp"
 #include "runtime/log.hpp"
-#include "storage/fences.hpp"
-#include "storage/migrate.hpp"
 
 namespace tenon::app {
 
@@ -55,32 +55,72 @@ std::string without_line_end(std::string text) {
 }  // namespace
 
 Dev::Dev(DevOptions options)
-    : options_(std::move(options)),
-      folder_(DataFolder::open(options_.data)),
-      postgres_(folder_),
-      redis_(folder_) {}
+    : options_(std::move(options)), folder_(DataFolder::open(options_.data)), redis_(folder_) {
+    make_clusters();
+}
 
 Dev::~Dev() {
     // A start that failed half-way leaves engines behind, which end in order here.
     instance_.reset();
+    stop_engines();
+}
+
+// Decided at the first start and kept in a file, so that one cut off half-way goes on as it began.
+std::size_t Dev::shards() const {
+    const auto kept = read_file(folder_.shards_file());
+    const bool is_new = !std::filesystem::exists(folder_.engines() / "postgres");
+    if (!kept && is_new) return std::max<std::size_t>(options_.shards, 1);
+    const auto made = kept ? std::strtoul(kept->c_str(), nullptr, 10) : 1;
+    if (options_.shards != 0 && options_.shards != made) {
+        throw CommandError(fmt::format(
+            "{} was made with --shards {}: leave --shards out, or start with another folder by "
+            "--data",
+            folder_.path().string(), made));
+    }
+    return made;
+}
+
+void Dev::make_clusters() {
+    const auto total = shards();
+    if (!read_file(folder_.shards_file())) {
+        write_file(folder_.shards_file(), fmt::format("{}\n", total));
+    }
+    clusters_.emplace_back(folder_, PrivatePostgres::Options{});
+    // One shard is the control database's own; several leave it to be nothing else.
+    for (std::size_t shard = 1; total > 1 && shard <= total; ++shard) {
+        clusters_.emplace_back(folder_,
+                               PrivatePostgres::Options{.name = fmt::format("node-{}", shard),
+                                                        .port = 5432 + static_cast<int>(shard)});
+    }
+}
+
+std::string Dev::nodes_text() const {
+    std::string text;
+    for (const auto& cluster : clusters_ | std::views::drop(1)) {
+        text += fmt::format("{}: {}; ", cluster.name(), cluster.conninfo());
+    }
+    return text;
+}
+
+void Dev::stop_engines() {
     redis_.stop(engine_stop_limit);
-    postgres_.stop(engine_stop_limit);
+    for (auto& cluster : clusters_) cluster.stop(engine_stop_limit);
 }
 
 Config Dev::make_config() const {
     Config config;
-    config.postgres.conninfo = runtime::Secret(postgres_.conninfo());
+    config.postgres.conninfo = runtime::Secret(clusters_.front().conninfo());
+    config.postgres.nodes = runtime::Secret(nodes_text());
     config.redis.address = redis_.address();
     config.process.cores = options_.cores;
+    config.process.state_folder = folder_.path().string();
     config.http.port =
         options_.port ? *options_.port : find_free_port(config.http.addresses, config.http.port);
     return config;
 }
 
 void Dev::migrate(const Config& config) const {
-    const auto map = map_of(config);
-    const auto files = all_migrations();
-    const auto migrated = storage::migrate(map.nodes(), files);
+    const auto migrated = migrate_all(config);
     if (!migrated) throw CommandError(migrated.error().detail());
 }
 
@@ -89,7 +129,7 @@ void Dev::start() {
     check_port(Config{}.http.addresses, options_.port.value_or(0));
     std::error_code ignored;
     std::filesystem::remove(folder_.run_file(), ignored);
-    postgres_.start();
+    for (auto& cluster : clusters_) cluster.start();
     redis_.start();
     start_instance();
     ensure_key();
@@ -121,7 +161,8 @@ void Dev::write_state() const {
     state.pid = getpid();
     state.url = instance_->url();
     state.data = folder_.path().string();
-    state.postgres = postgres_.conninfo();
+    state.postgres = clusters_.front().conninfo();
+    state.nodes = nodes_text();
     state.redis = redis_.address();
     write_file(folder_.run_file(), runtime::to_json(state) + "\n");
     if (options_.ready_file.empty()) return;
@@ -149,16 +190,16 @@ void Dev::announce(std::chrono::milliseconds took) const {
 }
 
 template <class Engine>
-void Dev::revive(Engine& engine, std::string_view name) {
+void Dev::revive(Engine& engine) {
     runtime::log(runtime::Level::warning, "a private engine ended and is started again",
-                 {{"engine", name}, {"how", engine.how_it_ended()}});
+                 {{"engine", engine.name()}, {"how", engine.how_it_ended()}});
     try {
         engine.start();
         pause_ = revive_first;
     } catch (const CommandError& error) {
         // A full disk or a recovery that was cut off may be mended while the rest goes on.
         runtime::log(runtime::Level::error, "a private engine does not start",
-                     {{"engine", name}, {"reason", error.what()}});
+                     {{"engine", engine.name()}, {"reason", error.what()}});
         retry_at_ = std::chrono::steady_clock::now() + pause_;
         pause_ = std::min(pause_ * 2, revive_longest);
     }
@@ -166,16 +207,25 @@ void Dev::revive(Engine& engine, std::string_view name) {
 
 void Dev::revive_ended_engines() {
     if (std::chrono::steady_clock::now() < retry_at_) return;
-    if (postgres_.has_ended()) revive(postgres_, "PostgreSQL");
-    if (redis_.has_ended()) revive(redis_, "Redis");
+    for (auto& cluster : clusters_) {
+        if (cluster.has_ended()) revive(cluster);
+    }
+    if (redis_.has_ended()) revive(redis_);
+}
+
+std::vector<int> Dev::running_engines() {
+    std::vector<int> engines;
+    for (auto& cluster : clusters_) {
+        if (!cluster.has_ended()) engines.push_back(cluster.descriptor());
+    }
+    if (!redis_.has_ended()) engines.push_back(redis_.descriptor());
+    return engines;
 }
 
 void Dev::watch(const StopEvent& stop) {
     while (true) {
-        std::vector<int> engines;
-        if (!postgres_.has_ended()) engines.push_back(postgres_.descriptor());
-        if (!redis_.has_ended()) engines.push_back(redis_.descriptor());
-        const bool all_run = engines.size() == 2;
+        const auto engines = running_engines();
+        const bool all_run = engines.size() == clusters_.size() + 1;
         const auto limit = all_run ? std::chrono::milliseconds(std::chrono::minutes(1)) : pause_;
         if (stop.wait_or(engines, limit)) return;
         revive_ended_engines();
@@ -190,8 +240,7 @@ bool Dev::stop() {
         runtime::log(runtime::Level::warning, "did not end in time", {{"what", name}});
     }
     instance_.reset();
-    redis_.stop(engine_stop_limit);
-    postgres_.stop(engine_stop_limit);
+    stop_engines();
     return late.empty();
 }
 

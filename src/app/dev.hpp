@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <deque>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -39,13 +40,18 @@ private:
     void ensure_key();
     void announce(std::chrono::milliseconds took) const;
     void write_state() const;
+    void make_clusters();
+    [[nodiscard]] std::size_t shards() const;
+    [[nodiscard]] std::string nodes_text() const;
+    [[nodiscard]] std::vector<int> running_engines();
+    void stop_engines();
     void revive_ended_engines();
     template <class Engine>
-    void revive(Engine& engine, std::string_view name);
+    void revive(Engine& engine);
 
     DevOptions options_;
     DataFolder folder_;
-    PrivatePostgres postgres_;
+    std::deque<PrivatePostgres> clusters_;  ///< the control database's first, then the shards'
     PrivateRedis redis_;
     std::unique_ptr<Instance> instance_;
     RunState state_;

@@ -13,14 +13,19 @@ namespace tenon::app {
 
 /// A PostgreSQL of one's own, on a Unix socket only.
 ///
-/// Shape:   data in FOLDER/postgres; superuser `postgres` for set-up, plain owner `tenon` of the
+/// Shape:   data in FOLDER/NAME; `port` tells the sockets of several apart; superuser `postgres`
+/// for set-up, plain owner `tenon` of the
 ///          database `tenon` for everything else. What an earlier run left is ended first.
 /// Threads: the main thread (see Program).
 /// Errors:  CommandError in one sentence: no PostgreSQL on this machine, data of another major
 ///          version (never touched), does not start (with the last lines of its log).
 class PrivatePostgres {
 public:
-    explicit PrivatePostgres(const DataFolder& folder);
+    struct Options {
+        std::string name = "postgres";
+        int port = 5432;
+    };
+    PrivatePostgres(const DataFolder& folder, Options options);
     /// Makes the cluster when there is none, ends leftovers, starts, and returns when it answers.
     void start();
     /// True when it is not running any more; its orphans may be.
@@ -30,6 +35,7 @@ public:
 
     [[nodiscard]] int descriptor() const { return program_->descriptor(); }
     [[nodiscard]] std::string conninfo() const;
+    [[nodiscard]] const std::string& name() const { return options_.name; }
     [[nodiscard]] const std::string& how_it_ended() const { return program_->how_it_ended(); }
 
 private:
@@ -39,9 +45,11 @@ private:
     void launch();
     void wait_until_ready();
     void make_owner() const;
+    [[nodiscard]] std::string set_up_conninfo() const;
     [[nodiscard]] std::filesystem::path program(const std::string& name) const;
 
     const DataFolder& folder_;
+    const Options options_;
     std::filesystem::path data_;
     std::filesystem::path binaries_;
     std::optional<Program> program_;
@@ -51,6 +59,7 @@ private:
 class PrivateRedis {
 public:
     explicit PrivateRedis(const DataFolder& folder);
+    [[nodiscard]] std::string name() const { return "redis"; }
     void start();
     [[nodiscard]] bool has_ended();
     void stop(std::chrono::milliseconds limit);

@@ -1,14 +1,19 @@
 #include "app/instance.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <boost/asio/co_spawn.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/use_future.hpp>
+#include <ranges>
 
 #include "app/admin.hpp"
 #include "app/data_folder.hpp"
+#include "app/node_watch.hpp"
+#include "app/topology.hpp"
 #include "base/hash.hpp"
 #include "runtime/log.hpp"
 #include "runtime/shutdown.hpp"
@@ -106,10 +111,6 @@ std::vector<storage::Migration> all_migrations() {
     return all;
 }
 
-storage::Map map_of(const Config& config) {
-    return storage::Map::spread({{.name = "main", .conninfo = config.postgres.conninfo.reveal()}});
-}
-
 postgres::PoolOptions pool_options(const Config& config) {
     return {.conninfo = config.postgres.conninfo.reveal(),
             .multiplexed = config.postgres.multiplexed,
@@ -134,7 +135,7 @@ private:
 
 CoreParts::CoreParts(runtime::Core& core, const Config& config,
                      std::shared_ptr<const storage::Map> map, access::KeyCache& key_cache)
-    : database(core, std::move(map), pool_options(config)),
+    : database(core, std::move(map), pool_options(config), control_options(config)),
       redis(core, redis_options(config)),
       keys(core, database, key_cache),
       jobs(core) {}
@@ -142,7 +143,6 @@ CoreParts::CoreParts(runtime::Core& core, const Config& config,
 Instance::Instance(Config config)
     : config_(std::move(config)),
       cores_(config_.process.cores, clock_),
-      map_(std::make_shared<const storage::Map>(map_of(config_))),
       key_cache_({.bytes_max = 8 << 20, .ttl = 5s, .negative_ttl = 1s, .seed = std::nullopt}),
       authenticator_(std::make_unique<CoreKeys>(*this)) {}
 
@@ -151,7 +151,7 @@ Instance::~Instance() {
 }
 
 void Instance::start() {
-    check_schema();
+    prepare_nodes();
     add_routes();
     server_ =
         std::make_unique<http::Server>(cores_, router_, *authenticator_, server_options(config_));
@@ -164,28 +164,54 @@ void Instance::start() {
     server_->start();
 }
 
-void Instance::check_schema() const {
-    const auto files = all_migrations();
-    const auto checked = storage::check_schema(map_->nodes(), files);
-    if (!checked) throw CommandError(checked.error().detail());
-    storage::fill_fences(*map_);
-    const auto writers = storage::writers_of(cores_.size(), pool_options(config_));
-    for (const auto& node : map_->nodes()) {
-        storage::Session session({.node = node.name, .conninfo = node.conninfo});
-        const auto room = storage::check_lock_room(storage::read_lock_table(session), writers);
-        if (room) continue;
-        // Only a moment with every writer in every bucket needs all of it; it must be known,
-        // though.
-        runtime::log(runtime::Level::warning, "the lock table is small for this many writers",
-                     {{"node", node.name}, {"mend", room.error().detail()}});
+// A node that is away is not waited for: its buckets answer 503 until the watch has seen to it.
+void Instance::prepare_nodes() {
+    record_ = find_map(config_).record;
+    map_ = std::make_shared<const storage::Map>(storage::map_of(record_));
+    for (std::uint32_t index = 0; index < map_->nodes().size(); ++index) {
+        const auto& node = map_->nodes()[index];
+        try {
+            const auto why = prepare_node(*map_, storage::Node{index});
+            if (!why.empty()) throw CommandError(why);
+            check_lock_room(node);
+            holds_.emplace_back();
+        } catch (const runtime::Unavailable& away) {
+            runtime::log(runtime::Level::warning, "a node is away at the start",
+                         {{"node", node.name}, {"reason", away.what()}});
+            holds_.push_back(fmt::format("node {} was away at the start", node.name));
+        }
     }
+    if (std::ranges::find(holds_, std::string()) == holds_.end()) {
+        throw CommandError(fmt::format("no node is up: {}", fmt::join(holds_, "; ")));
+    }
+}
+
+void Instance::check_lock_room(const storage::Map::NodeSpec& node) const {
+    const auto writers = storage::writers_of(cores_.size(), pool_options(config_));
+    storage::Session session({.node = node.name, .conninfo = node.conninfo});
+    const auto room = storage::check_lock_room(storage::read_lock_table(session), writers);
+    if (room) return;
+    // Only a moment with every writer in every bucket needs all of it; it must be known, though.
+    runtime::log(runtime::Level::warning, "the lock table is small for this many writers",
+                 {{"node", node.name}, {"mend", room.error().detail()}});
 }
 
 void Instance::make_parts() {
     parts_.resize(cores_.size());
     cores_.on_each([this](runtime::Core& core) {
-        parts_[core.index()] = std::make_unique<CoreParts>(core, config_, map_, key_cache_);
+        auto& own = parts_[core.index()];
+        own = std::make_unique<CoreParts>(core, config_, map_, key_cache_);
+        for (std::uint32_t index = 0; index < holds_.size(); ++index) {
+            if (!holds_[index].empty()) own->database.hold(storage::Node{index}, holds_[index]);
+        }
     });
+}
+
+void Instance::tell_databases(const std::function<void(storage::Database&)>& news) {
+    for (const auto& own : parts_) {
+        auto& database = own->database;
+        boost::asio::post(database.core().io(), [news, &database] { news(database); });
+    }
 }
 
 std::string Instance::short_url_base() const {
@@ -217,7 +243,10 @@ void Instance::prepare_links() {
                                 .space = 0,
                                 .project = std::nullopt,
                                 .created_at = clock_.now()};
-    wait_for(core, store.insert_domain(call, shared));
+    // Written by the first start of all; the control database may be away at every later one.
+    const auto known = wait_for(core, store.list_domains(call));
+    const auto is_shared = [](const access::Domain& domain) { return !domain.project; };
+    if (std::ranges::none_of(known, is_shared)) wait_for(core, store.insert_domain(call, shared));
     const auto bijection =
         wait_for(core, links::load_bijection_key(call, parts(core).database, core.random()));
     const auto domains = wait_for(core, load_domains(call));
@@ -238,19 +267,39 @@ void Instance::add_routes() {
     links::add_routes(router_, [this](const runtime::Core& core) -> links::Links& {
         return *parts_[core.index()]->links;
     });
-    const auto dependencies = [this](const runtime::Core& core) {
-        auto& own = parts(core);
-        return std::vector<Dependency>{{.name = "postgres",
-                                        .is_up = own.database.is_up(),
-                                        .is_needed = true,
-                                        .why_down = own.database.why_down()},
-                                       {.name = "redis",
-                                        .is_up = own.redis.is_up(),
-                                        .is_needed = false,
-                                        .why_down = own.redis.why_down()}};
+    add_admin_routes(
+        router_, {.dependencies = [this](const runtime::Core& core) { return dependencies(core); },
+                  .is_draining = [this] { return draining_.load(); }});
+}
+
+// One node of several may be away while the others serve; the last one may not.
+std::vector<Dependency> Instance::dependencies(const runtime::Core& core) {
+    auto& own = parts(core);
+    const auto& nodes = map_->nodes();
+    const auto is_up = [&](std::uint32_t index) {
+        return own.database.is_up(storage::Node{index});
     };
-    add_admin_routes(router_, {.dependencies = dependencies,
-                               .is_draining = [this] { return draining_.load(); }});
+    const auto indexes =
+        std::views::iota(std::uint32_t{0}, static_cast<std::uint32_t>(nodes.size()));
+    const bool any_up = std::ranges::any_of(indexes, is_up);
+    std::vector<Dependency> all;
+    for (const auto index : indexes) {
+        all.push_back({.name = nodes.size() == 1 ? "postgres" : "postgres " + nodes[index].name,
+                       .is_up = is_up(index),
+                       .is_needed = !any_up,
+                       .why_down = own.database.why_down(storage::Node{index})});
+    }
+    if (nodes.size() > 1) {
+        all.push_back({.name = "postgres control",
+                       .is_up = own.database.is_control_up(),
+                       .is_needed = false,
+                       .why_down = own.database.why_control_down()});
+    }
+    all.push_back({.name = "redis",
+                   .is_up = own.redis.is_up(),
+                   .is_needed = false,
+                   .why_down = own.redis.why_down()});
+    return all;
 }
 
 awaitable<void> Instance::keep_key_uses(runtime::Call& call) {
@@ -282,6 +331,12 @@ void Instance::start_jobs() {
                        [this](runtime::Call& call) { return keep_key_uses(call); });
         own.jobs.start("links.domains", [this](runtime::Call& call) { return keep_domains(call); });
         if (core.index() != 0) return;
+        auto watch = std::make_shared<NodeWatch>(
+            config_, own.database, record_,
+            NodeWatch::Reach{.tell = [this](const std::function<void(storage::Database&)>& news) {
+                tell_databases(news);
+            }});
+        own.jobs.start("app.node_watch", [watch](runtime::Call&) { return watch->run(); });
         auto reaper = std::make_shared<storage::ClaimsReaper>(
             own.database, storage::ReapOptions{.retention = config_.idempotency.retention});
         own.jobs.start("storage.claims_reaper", [reaper](runtime::Call&) { return reaper->run(); });

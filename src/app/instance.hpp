@@ -3,11 +3,13 @@
 
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "access/keys.hpp"
+#include "app/admin.hpp"
 #include "app/config.hpp"
 #include "base/clock.hpp"
 #include "http/server.hpp"
@@ -16,15 +18,13 @@
 #include "runtime/supervisor.hpp"
 #include "services/links/links.hpp"
 #include "storage/database.hpp"
-#include "storage/map.hpp"
+#include "storage/map_record.hpp"
 #include "storage/migration.hpp"
 
 namespace tenon::app {
 
 /// The migrations of all rooms, in the order of rooms.
 [[nodiscard]] std::vector<storage::Migration> all_migrations();
-/// The map of the configured node.
-[[nodiscard]] storage::Map map_of(const Config& config);
 /// The pool of one core to one node, as configured.
 [[nodiscard]] postgres::PoolOptions pool_options(const Config& config);
 
@@ -62,8 +62,11 @@ public:
 private:
     class CoreKeys;
 
-    void check_schema() const;
+    void prepare_nodes();
+    void check_lock_room(const storage::Map::NodeSpec& node) const;
     void make_parts();
+    void tell_databases(const std::function<void(storage::Database&)>& news);
+    [[nodiscard]] std::vector<Dependency> dependencies(const runtime::Core& core);
     void prepare_links();
     void make_links(const base::BijectionKey& bijection, const base::SealKey& seal,
                     std::shared_ptr<const links::DomainSet> domains);
@@ -81,7 +84,9 @@ private:
     const Config config_;
     base::SystemClock clock_;
     runtime::Cores cores_;
+    storage::MapRecord record_;
     std::shared_ptr<const storage::Map> map_;
+    std::vector<std::string> holds_;  ///< by node: why it was held back at the start
     access::KeyCache key_cache_;
     std::vector<std::unique_ptr<CoreParts>> parts_;  // by core
     std::unique_ptr<links::Shared> links_;

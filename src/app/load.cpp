@@ -32,6 +32,7 @@ base::Result<Config> load_for_tools(const Sources& sources) {
     if (named && !sources.data_given) return config;
     if (const auto running = find_running(sources.data)) {
         config.postgres.conninfo = runtime::Secret(running->postgres);
+        config.postgres.nodes = runtime::Secret(running->nodes);
         config.redis.address = running->redis;
     }
     return config;

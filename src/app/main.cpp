@@ -94,6 +94,10 @@ void add_dev(CLI::App& app, Asked& asked) {
     dev->add_option("--cores", asked.dev.cores, "threads that serve (default: one per processor)")
         ->check(CLI::Range(0, 256))
         ->option_text("N");
+    dev->add_option("--shards", asked.dev.shards,
+                    "PostgreSQL nodes in a new data folder, beside one for the control database")
+        ->check(CLI::Range(1, 16))
+        ->option_text("N");
     dev->add_option("--log-level", asked.dev.log_level, "debug, info, warning or error")
         ->check(CLI::IsMember({"debug", "info", "warning", "error"}))
         ->option_text("LEVEL");

@@ -84,8 +84,11 @@ bool has_rows(PGconn* connection, const std::string& sql) {
 
 }  // namespace
 
-PrivatePostgres::PrivatePostgres(const DataFolder& folder)
-    : folder_(folder), data_(folder.engines() / "postgres"), binaries_(find_binaries()) {}
+PrivatePostgres::PrivatePostgres(const DataFolder& folder, Options options)
+    : folder_(folder),
+      options_(std::move(options)),
+      data_(folder.engines() / options_.name),
+      binaries_(find_binaries()) {}
 
 fs::path PrivatePostgres::program(const std::string& name) const {
     return binaries_ / name;
@@ -116,7 +119,7 @@ void PrivatePostgres::check_version() const {
 void PrivatePostgres::make_cluster() {
     check_account();
     // Made under another name and renamed when whole: a start that was cut off leaves no half.
-    const auto draft = folder_.engines() / "postgres.new";
+    const auto draft = folder_.engines() / (options_.name + ".new");
     std::error_code ignored;
     fs::remove_all(draft, ignored);
     make_folder(draft, folder_.account());
@@ -157,6 +160,8 @@ void PrivatePostgres::launch() {
                       "-c",
                       fmt::format("unix_socket_directories={}", folder_.sockets().string()),
                       "-c",
+                      fmt::format("port={}", options_.port),
+                      "-c",
                       "max_connections=200",
                       "-c",
                       "max_locks_per_transaction=256",
@@ -175,38 +180,42 @@ void PrivatePostgres::launch() {
                       "-c",
                       "wal_compression=lz4"},
         .folder = data_,
-        .log = folder_.log("postgres"),
+        .log = folder_.log(options_.name),
         .account = folder_.account(),
         .death_signal = SIGQUIT};
     program_ = Program::start(spec);
 }
 
 std::string PrivatePostgres::conninfo() const {
-    return fmt::format("host={} port=5432 user=tenon dbname=tenon", folder_.sockets().string());
+    return fmt::format("host={} port={} user=tenon dbname=tenon", folder_.sockets().string(),
+                       options_.port);
+}
+
+std::string PrivatePostgres::set_up_conninfo() const {
+    return fmt::format("host={} port={} user=postgres dbname=postgres", folder_.sockets().string(),
+                       options_.port);
 }
 
 void PrivatePostgres::wait_until_ready() {
-    const auto probe =
-        fmt::format("host={} port=5432 user=postgres dbname=postgres", folder_.sockets().string());
+    const auto probe = set_up_conninfo();
     const auto until = std::chrono::steady_clock::now() + start_limit;
     // The postmaster writes its state into its pid file; asking by connections fills its log.
     while (!says_ready(data_) || PQping(probe.c_str()) != PQPING_OK) {
         if (program_->wait(std::chrono::milliseconds(20))) {
             throw CommandError(fmt::format("the private PostgreSQL ended at its start ({}):\n{}",
                                            program_->how_it_ended(),
-                                           last_lines(folder_.log("postgres"), 5)));
+                                           last_lines(folder_.log(options_.name), 5)));
         }
         if (std::chrono::steady_clock::now() > until) {
             throw CommandError(fmt::format("the private PostgreSQL does not answer after {} s:\n{}",
                                            start_limit.count(),
-                                           last_lines(folder_.log("postgres"), 5)));
+                                           last_lines(folder_.log(options_.name), 5)));
         }
     }
 }
 
 void PrivatePostgres::make_owner() const {
-    const auto conninfo =
-        fmt::format("host={} port=5432 user=postgres dbname=postgres", folder_.sockets().string());
+    const auto conninfo = set_up_conninfo();
     const Connection connection(PQconnectdb(conninfo.c_str()), &PQfinish);
     if (PQstatus(connection.get()) != CONNECTION_OK) {
         throw CommandError(fmt::format("the private PostgreSQL refuses connections: {}",

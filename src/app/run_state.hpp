@@ -16,10 +16,11 @@ struct RunState {
     std::string key;
     std::string project;
     std::string data;
-    std::string postgres;  ///< conninfo
+    std::string postgres;  ///< conninfo of the control database
+    std::string nodes;     ///< as postgres.nodes; empty when the control database is the only one
     std::string redis;     ///< address
 };
-BOOST_DESCRIBE_STRUCT(RunState, (), (pid, url, key, project, data, postgres, redis))
+BOOST_DESCRIBE_STRUCT(RunState, (), (pid, url, key, project, data, postgres, nodes, redis))
 
 /// The state of a `tenon dev` that is alive; nullopt when none is, whatever file a crash left.
 [[nodiscard]] std::optional<RunState> find_running(const std::filesystem::path& data);

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/assert.hpp"
+#include "runtime/log.hpp"
 #include "runtime/task_group.hpp"
 
 namespace tenon::storage {
@@ -58,6 +59,9 @@ Passage make_passage(const Map& map, std::span<const base::Bucket> buckets) {
     throw BucketsMoved(node.name, read_refused_buckets(failure.report().detail));
 }
 
+// How long a change of reference tables waits for a node that is up but slow.
+constexpr std::chrono::seconds copy_limit{2};
+
 }  // namespace
 
 struct Database::State {
@@ -66,10 +70,57 @@ struct Database::State {
 
     runtime::Core& core;
     std::shared_ptr<const Map> map;
-    std::vector<std::unique_ptr<Pool>> pools;
+    std::vector<std::unique_ptr<Pool>> pools;  ///< by node
+    std::vector<std::string> holds;            ///< by node: why it is held; empty when it is not
+    std::unique_ptr<Pool> own_control;         ///< null when a node is the control database
+    std::size_t control_node = 0;              ///< that node
+    ReferenceTables reference_tables;
 
-    Pool& pool(Node node) { return *pools[node.index]; }
+    Pool& control() { return own_control ? *own_control : *pools[control_node]; }
+    bool is_control(Node node) const { return !own_control && control_node == node.index; }
     const Map::NodeSpec& spec(Node node) const { return map->nodes()[node.index]; }
+
+    Pool& pool(Node node) {
+        if (!holds[node.index].empty()) {
+            throw runtime::Unavailable(holds[node.index], std::chrono::seconds(1));
+        }
+        return *pools[node.index];
+    }
+
+    /// Nodes by which reference tables are asked: those that are up first.
+    std::vector<Node> nodes_to_ask() const {
+        std::vector<Node> nodes;
+        std::vector<Node> others;
+        for (std::uint32_t index = 0; index < pools.size(); ++index) {
+            if (!holds[index].empty()) continue;
+            (pools[index]->is_up() ? nodes : others).push_back({index});
+        }
+        nodes.insert(nodes.end(), others.begin(), others.end());
+        return nodes;
+    }
+
+    asio::awaitable<void> copy_to(runtime::Call& call, Node node) {
+        try {
+            co_await copy_references(call, reference_tables, control(), *pools[node.index]);
+        } catch (const runtime::Failure& failure) {
+            // The node's watcher tries again; whoever wrote has written.
+            runtime::log(runtime::Level::info, "reference tables were not copied to a node",
+                         {{"node", spec(node).name}, {"reason", failure.what()}});
+        }
+    }
+
+    asio::awaitable<void> copy_to_all(runtime::Call& call) {
+        runtime::Call copying = call;
+        copying.deadline = std::min(call.deadline, std::chrono::steady_clock::now() + copy_limit);
+        runtime::TaskGroup nodes(core.io());
+        for (std::uint32_t index = 0; index < pools.size(); ++index) {
+            const Node node{index};
+            // One that is away refuses at once; one that was never asked is waited for.
+            if (is_control(node)) continue;
+            nodes.spawn("storage.copy_references", copy_to(copying, node));
+        }
+        co_await nodes.join_fully();
+    }
 
     asio::awaitable<Rows> read(runtime::Call& call, Passage passage, Query query) {
         query.writes = false;
@@ -122,13 +173,41 @@ struct Database::State {
 };
 
 Database::Database(runtime::Core& core, std::shared_ptr<const Map> map,
-                   const postgres::PoolOptions& pool)
+                   const postgres::PoolOptions& pool, ControlOptions control)
     : state_(std::make_unique<State>(core, std::move(map))) {
-    for (const Map::NodeSpec& node : state_->map->nodes()) {
+    const auto open = [&](const std::string& conninfo) {
         postgres::PoolOptions options = pool;
-        options.conninfo = node.conninfo;
-        state_->pools.push_back(std::make_unique<Pool>(core, std::move(options)));
+        options.conninfo = conninfo;
+        return std::make_unique<Pool>(core, std::move(options));
+    };
+    const auto& nodes = state_->map->nodes();
+    for (const Map::NodeSpec& node : nodes) {
+        state_->pools.push_back(open(node.conninfo));
     }
+    state_->holds.resize(nodes.size());
+    state_->reference_tables = std::move(control.reference_tables);
+    if (control.conninfo.empty()) return;
+    const auto same = std::ranges::find(nodes, control.conninfo, &Map::NodeSpec::conninfo);
+    if (same == nodes.end()) {
+        state_->own_control = open(control.conninfo);
+    } else {
+        state_->control_node = static_cast<std::size_t>(same - nodes.begin());
+    }
+}
+
+void Database::set_map(std::shared_ptr<const Map> map) {
+    const auto name = [](const Map::NodeSpec& node) { return node.name; };
+    TENON_ASSERT(std::ranges::equal(map->nodes(), state_->map->nodes(), {}, name, name));
+    state_->map = std::move(map);
+}
+
+void Database::hold(Node node, std::string why) {
+    TENON_ASSERT(!why.empty());
+    state_->holds[node.index] = std::move(why);
+}
+
+void Database::release(Node node) {
+    state_->holds[node.index].clear();
 }
 
 Database::~Database() = default;
@@ -193,34 +272,58 @@ asio::awaitable<std::vector<Rows>> Database::on_every_node(runtime::Call& call, 
 
 asio::awaitable<Rows> Database::read_reference(runtime::Call& call, Query query) {
     query.writes = false;
-    return state_->pool(Node{0}).query(call, std::move(query));
+    std::exception_ptr last;
+    for (const Node node : state_->nodes_to_ask()) {
+        try {
+            co_return co_await state_->pool(node).query(call, query);
+        } catch (const runtime::Unavailable&) {
+            last = std::current_exception();
+        }
+    }
+    if (last) std::rethrow_exception(last);
+    throw runtime::Unavailable("every node is held back: see /readyz", std::chrono::seconds(1));
 }
 
 asio::awaitable<std::vector<Rows>> Database::write_reference(runtime::Call& call,
                                                              std::vector<Query> queries) {
-    return state_->pool(Node{0}).atomically(call, std::move(queries));
+    auto results = co_await state_->control().atomically(call, std::move(queries));
+    co_await state_->copy_to_all(call);
+    co_return results;
 }
 
-bool Database::is_up() const {
-    return std::ranges::all_of(state_->pools, [](const auto& pool) { return pool->is_up(); });
+asio::awaitable<void> Database::refresh_references(runtime::Call& call, Node node) {
+    if (state_->is_control(node)) co_return;
+    co_await copy_references(call, state_->reference_tables, state_->control(),
+                             *state_->pools[node.index]);
 }
 
-std::string Database::why_down() const {
-    std::string reasons;
-    for (std::uint32_t index = 0; index < state_->pools.size(); ++index) {
-        const Pool& pool = *state_->pools[index];
-        if (pool.is_up()) {
-            continue;
-        }
-        if (!reasons.empty()) {
-            reasons += "; ";
-        }
-        reasons += fmt::format("node {}: {}", state_->spec(Node{index}).name, pool.why_down());
-    }
-    return reasons;
+asio::awaitable<Rows> Database::ask_control(runtime::Call& call, Query query) {
+    return state_->control().query(call, std::move(query));
+}
+
+asio::awaitable<Rows> Database::ask_node(runtime::Call& call, Node node, Query query) {
+    return state_->pools[node.index]->query(call, std::move(query));
+}
+
+bool Database::is_up(Node node) const {
+    return state_->holds[node.index].empty() && state_->pools[node.index]->is_up();
+}
+
+std::string Database::why_down(Node node) const {
+    const std::string& hold = state_->holds[node.index];
+    return hold.empty() ? state_->pools[node.index]->why_down() : hold;
+}
+
+bool Database::is_control_up() const {
+    return state_->control().is_up();
+}
+
+std::string Database::why_control_down() const {
+    return state_->control().why_down();
 }
 
 asio::awaitable<void> Database::close(runtime::Call& call) {
+    if (state_->own_control) co_await state_->own_control->close(call);
     for (const auto& pool : state_->pools) {
         co_await pool->close(call);
     }

@@ -13,6 +13,7 @@
 #include "runtime/core.hpp"
 #include "storage/failure.hpp"
 #include "storage/map.hpp"
+#include "storage/references.hpp"
 
 namespace tenon::storage {
 
@@ -20,7 +21,13 @@ namespace tenon::storage {
 /// the primary answers all of them.
 enum class Policy { primary, session, bounded, any };
 
-/// One core's access to all nodes.
+/// What a Database reaches beyond the nodes of its map.
+struct ControlOptions {
+    std::string conninfo;  ///< of the control database; empty: it is the map's first node
+    ReferenceTables reference_tables;
+};
+
+/// One core's access to all nodes and to the control database.
 ///
 /// Shape:   writes hold one lock per bucket until they end. A node's concurrent writes are at most
 ///          cores × (multiplexed + exclusive_max) of PoolOptions, each with up to 1,024 locks per
@@ -33,12 +40,18 @@ enum class Policy { primary, session, bounded, any };
 class Database {
 public:
     /// `pool`'s conninfo is ignored: each node has its own in the map.
-    Database(runtime::Core& core, std::shared_ptr<const Map> map,
-             const postgres::PoolOptions& pool);
+    Database(runtime::Core& core, std::shared_ptr<const Map> map, const postgres::PoolOptions& pool,
+             ControlOptions control = {});
     ~Database();
     Database(const Database&) = delete;
     Database& operator=(const Database&) = delete;
 
+    /// Goes by this map from now on. Expects: the nodes of the present one, in the same places.
+    void set_map(std::shared_ptr<const Map> map);
+    /// Refuses a node's buckets with `why` until it is released: its schema or its fences are not
+    /// known to be right.
+    void hold(Node node, std::string why);
+    void release(Node node);
     [[nodiscard]] Node node_of(base::Bucket bucket) const;
     [[nodiscard]] std::size_t nodes_total() const;
     [[nodiscard]] const Map& map() const;
@@ -69,18 +82,28 @@ public:
                                                                       Policy policy,
                                                                       postgres::Query query);
 
-    /// One statement about reference tables: those without a bucket column, which every node is to
-    /// have a copy of. Until there is a copier they lie on node 0 alone.
+    /// One statement about reference tables, of the copy on the first node that is up.
     boost::asio::awaitable<postgres::Rows> read_reference(runtime::Call& call,
                                                           postgres::Query query);
-    /// Statements that change reference tables, in one transaction and one round trip.
+    /// Statements that change reference tables: one transaction in the control database. Answers
+    /// when every node that can be reached has a copy.
     boost::asio::awaitable<std::vector<postgres::Rows>> write_reference(
         runtime::Call& call, std::vector<postgres::Query> queries);
+    /// Brings the node's copies of the reference tables up to date.
+    boost::asio::awaitable<void> refresh_references(runtime::Call& call, Node node);
 
-    /// True while every node is up; never waits.
-    [[nodiscard]] bool is_up() const;
-    /// Which nodes are not up and why; empty when all are.
-    [[nodiscard]] std::string why_down() const;
+    /// One statement in the control database.
+    boost::asio::awaitable<postgres::Rows> ask_control(runtime::Call& call, postgres::Query query);
+    /// One statement on one node that touches no bucket, such as the time on its clock.
+    boost::asio::awaitable<postgres::Rows> ask_node(runtime::Call& call, Node node,
+                                                    postgres::Query query);
+
+    /// True while the node is up and not held; never waits.
+    [[nodiscard]] bool is_up(Node node) const;
+    /// Why it is not; empty when it is.
+    [[nodiscard]] std::string why_down(Node node) const;
+    [[nodiscard]] bool is_control_up() const;
+    [[nodiscard]] std::string why_control_down() const;
     boost::asio::awaitable<void> close(runtime::Call& call);
 
 private:

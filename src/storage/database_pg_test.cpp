@@ -157,5 +157,23 @@ TEST_F(ThreeNodes, OneNodeThatRefusesFailsTheWhole) {
     EXPECT_TRUE(runtime::is_a<BucketsMoved>(failure));
 }
 
+TEST_F(Stored, AHeldNodeIsRefusedWithItsReasonUntilItIsReleased) {
+    store_.database->hold(Node{0}, "its schema is not known");
+    EXPECT_FALSE(store_.database->is_up(Node{0}));
+    EXPECT_EQ(store_.database->why_down(Node{0}), "its schema is not known");
+    EXPECT_THROW(write({{1}}, insert({{1}}, 1)), runtime::Unavailable);
+    store_.database->release(Node{0});
+    write({{1}}, insert({{1}}, 1));
+}
+
+TEST_F(Stored, ANewMapIsUsedFromTheNextCallOn) {
+    store_.script("UPDATE tenon.fences SET epoch = 2");
+    EXPECT_EQ(moved({{1}}), (std::vector<base::Bucket>{{1}}));
+    std::vector<Map::Place> places(base::slots_total, {.node = {0}, .epoch = 2});
+    store_.database->set_map(
+        std::make_shared<const Map>(Map::of(store_.map->nodes(), std::move(places))));
+    EXPECT_TRUE(moved({{1}}).empty());
+}
+
 }  // namespace
 }  // namespace tenon::storage

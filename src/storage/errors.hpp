@@ -27,6 +27,10 @@ inline constexpr ErrorType migration_busy{"storage.migration_busy", Kind::unavai
 inline constexpr ErrorType lock_table_small{
     "storage.lock_table_small", Kind::unavailable,
     "The lock table does not hold the locks of all writes at once"};
+inline constexpr ErrorType map_invalid{"storage.map_invalid", Kind::conflict,
+                                       "The map of the nodes cannot be used"};
+inline constexpr ErrorType no_map{"storage.no_map", Kind::unavailable,
+                                  "There is no map of the nodes"};
 inline constexpr ErrorType catalogs_differ{"storage.catalogs_differ", Kind::conflict,
                                            "The nodes do not have the same schema"};
 

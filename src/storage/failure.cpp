@@ -30,7 +30,8 @@ std::string describe(const std::string& node, const std::vector<base::Bucket>& b
 }  // namespace
 
 BucketsMoved::BucketsMoved(const std::string& node, std::vector<base::Bucket> buckets)
-    : Unavailable(describe(node, buckets), std::chrono::seconds(1)), buckets_(std::move(buckets)) {}
+    : Unavailable(describe(node, buckets), std::chrono::seconds(1), runtime::Advice::split),
+      buckets_(std::move(buckets)) {}
 
 std::vector<base::Bucket> read_refused_buckets(const std::string& detail) {
     std::vector<base::Bucket> buckets;

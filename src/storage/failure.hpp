@@ -11,7 +11,8 @@
 namespace tenon::storage {
 
 /// storage.moved: some buckets are not (active, epoch) at the node that the map names; nothing of
-/// the transaction happened. Becomes 503 with Retry-After: 1, by when the map will have changed.
+/// the transaction happened. Becomes 503 with Retry-After: 1, by when the map will have changed. A
+/// batch that meets it is sent again in halves, so that only the items of those buckets fail.
 class BucketsMoved final : public runtime::Unavailable {
 public:
     BucketsMoved(const std::string& node, std::vector<base::Bucket> buckets);

@@ -14,5 +14,6 @@ inline constexpr std::int32_t job_lock_class = 0x54454E4A;
 inline constexpr std::int32_t migrate_lock = 1;
 inline constexpr std::int32_t reap_claims_lock = 2;
 inline constexpr std::int32_t fences_lock = 3;
+inline constexpr std::int32_t map_lock = 4;
 
 }  // namespace tenon::storage

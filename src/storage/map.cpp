@@ -1,22 +1,32 @@
 #include "storage/map.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/assert.hpp"
 
 namespace tenon::storage {
 
-Map Map::spread(std::vector<NodeSpec> nodes, std::uint32_t spaces_total) {
-    TENON_ASSERT(!nodes.empty() && spaces_total > 0);
+Map Map::of(std::vector<NodeSpec> nodes, std::vector<Place> places) {
+    TENON_ASSERT(!nodes.empty() && !places.empty() && places.size() % base::slots_total == 0);
+    TENON_ASSERT(std::ranges::all_of(
+        places, [&](const Place& place) { return place.node.index < nodes.size(); }));
     Map map;
     map.nodes_ = std::move(nodes);
-    const std::size_t buckets_total = std::size_t{spaces_total} * base::slots_total;
-    map.places_.reserve(buckets_total);
-    for (std::size_t bucket = 0; bucket < buckets_total; ++bucket) {
-        const auto node = static_cast<std::uint32_t>(bucket % map.nodes_.size());
-        map.places_.push_back({.node = {node}, .epoch = 1});
-    }
+    map.places_ = std::move(places);
     return map;
+}
+
+Map Map::spread(std::vector<NodeSpec> nodes, std::uint32_t spaces_total) {
+    TENON_ASSERT(!nodes.empty() && spaces_total > 0);
+    const std::size_t buckets_total = std::size_t{spaces_total} * base::slots_total;
+    std::vector<Place> places;
+    places.reserve(buckets_total);
+    for (std::size_t bucket = 0; bucket < buckets_total; ++bucket) {
+        const auto node = static_cast<std::uint32_t>(bucket % nodes.size());
+        places.push_back({.node = {node}, .epoch = 1});
+    }
+    return of(std::move(nodes), std::move(places));
 }
 
 Map::Place Map::place_of(base::Bucket bucket) const {

@@ -26,6 +26,8 @@ public:
         Node node;
         std::int64_t epoch = 1;
     };
+    /// The buckets' places, from bucket 0 on. Expects: whole spaces, on nodes that are there.
+    static Map of(std::vector<NodeSpec> nodes, std::vector<Place> places);
     /// Every bucket of `spaces_total` spaces on the nodes in turn, epoch 1.
     static Map spread(std::vector<NodeSpec> nodes, std::uint32_t spaces_total = 1);
 

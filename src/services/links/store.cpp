@@ -239,20 +239,21 @@ awaitable<std::vector<Row>> Store::list(runtime::Call& call, const ListQuery& qu
 awaitable<std::array<std::uint8_t, 16>> load_bijection_key(runtime::Call& call,
                                                            storage::Database& database,
                                                            base::Random& random) {
-    std::array<std::uint8_t, 16> drawn{};
-    random.fill(drawn);
-    const std::array first_bucket{base::Bucket{0}};
-    std::vector<Query> queries;
-    queries.push_back({make_bijection_key, Parameters::of(std::span<const std::uint8_t>(drawn))});
-    queries.push_back({read_bijection_key, {}});
-    const auto results = co_await database.write(call, first_bucket, std::move(queries));
-    const auto kept = results.back().value<std::vector<std::uint8_t>>(0, 0);
+    auto kept = co_await database.read_reference(call, {read_bijection_key, {}});
+    if (kept.empty()) {
+        std::array<std::uint8_t, 16> drawn{};
+        random.fill(drawn);
+        std::vector<Query> queries;
+        queries.push_back(
+            {make_bijection_key, Parameters::of(std::span<const std::uint8_t>(drawn))});
+        queries.push_back({read_bijection_key, {}});
+        auto results = co_await database.write_reference(call, std::move(queries));
+        kept = std::move(results.back());
+    }
+    const auto bytes = kept.value<std::vector<std::uint8_t>>(0, 0);
     std::array<std::uint8_t, 16> key{};
-    TENON_ASSERT(kept.size() == key.size());
-    std::ranges::copy(kept, key.begin());
-
-    Query copy{make_bijection_key, Parameters::of(std::span<const std::uint8_t>(key))};
-    co_await database.on_every_node(call, storage::Policy::primary, std::move(copy));
+    TENON_ASSERT(bytes.size() == key.size());
+    std::ranges::copy(bytes, key.begin());
     co_return key;
 }
 

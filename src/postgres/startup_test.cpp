@@ -15,7 +15,8 @@ TEST(Startup, SetsLimitsBehindTheOptionsOfTheConninfo) {
     const Startup startup("host=/run dbname=d options='-c statement_timeout=0 -c work_mem=1MB'",
                           limits);
     EXPECT_EQ(startup.settings().at("options"),
-              "-c statement_timeout=0 -c work_mem=1MB -c TimeZone=UTC -c statement_timeout=5000 "
+              "-c statement_timeout=0 -c work_mem=1MB -c TimeZone=UTC "
+              "-c plan_cache_mode=force_generic_plan -c statement_timeout=5000 "
               "-c lock_timeout=2000 -c idle_in_transaction_session_timeout=1500");
     EXPECT_EQ(startup.settings().at("tcp_user_timeout"), "5000");
     EXPECT_EQ(startup.settings().at("client_encoding"), "UTF8");
@@ -31,7 +32,8 @@ TEST(Startup, LeavesWhatTheConninfoSays) {
 TEST(Startup, ChangesLimitsWithoutRepeatingThem) {
     const Startup startup("options='-c a.b=1'", limits);
     EXPECT_EQ(startup.with({}).settings().at("options"),
-              "-c a.b=1 -c TimeZone=UTC -c statement_timeout=0 -c lock_timeout=0 "
+              "-c a.b=1 -c TimeZone=UTC -c plan_cache_mode=force_generic_plan "
+              "-c statement_timeout=0 -c lock_timeout=0 "
               "-c idle_in_transaction_session_timeout=0");
 }
 

@@ -95,6 +95,16 @@ awaitable<void> flush_key_uses(runtime::Call& call, access::Keys& keys) {
     }
 }
 
+/// A lease that cannot be given back runs out by itself.
+awaitable<void> give_back(runtime::Call& call, storage::ProcessLease& lease) {
+    try {
+        co_await lease.give_back(call);
+    } catch (const runtime::Failure& failure) {
+        runtime::log(runtime::Level::debug, "the process's lease was not given back",
+                     {{"reason", failure.what()}});
+    }
+}
+
 /// Runs a coroutine on a core and waits for it here, on a thread that is no core's.
 template <class T>
 T wait_for(runtime::Core& core, awaitable<T> work) {
@@ -337,6 +347,10 @@ void Instance::start_jobs() {
                 tell_databases(news);
             }});
         own.jobs.start("app.node_watch", [watch](runtime::Call&) { return watch->run(); });
+        own.lease = std::make_unique<storage::ProcessLease>(own.database,
+                                                            base::make_uuid_v4(core.random()));
+        own.jobs.start("storage.process_lease",
+                       [&own](runtime::Call&) { return own.lease->run(); });
         auto reaper = std::make_shared<storage::ClaimsReaper>(
             own.database, storage::ReapOptions{.retention = config_.idempotency.retention});
         own.jobs.start("storage.claims_reaper", [reaper](runtime::Call&) { return reaper->run(); });
@@ -346,6 +360,7 @@ void Instance::start_jobs() {
 awaitable<void> Instance::close_parts(runtime::Call& call, CoreParts& parts) {
     co_await parts.jobs.stop(call.deadline);
     if (parts.links) co_await parts.links->close();
+    if (parts.lease) co_await give_back(call, *parts.lease);
     co_await flush_key_uses(call, parts.keys);
     co_await parts.keys.close();
     co_await parts.redis.close(call);

@@ -20,6 +20,7 @@
 #include "storage/database.hpp"
 #include "storage/map_record.hpp"
 #include "storage/migration.hpp"
+#include "storage/process_lease.hpp"
 
 namespace tenon::app {
 
@@ -36,7 +37,8 @@ struct CoreParts {
     storage::Database database;
     redis::Client redis;
     access::Keys keys;
-    std::unique_ptr<links::Links> links;  ///< once the bijection's key is known
+    std::unique_ptr<links::Links> links;           ///< once the bijection's key is known
+    std::unique_ptr<storage::ProcessLease> lease;  ///< on the first core
     runtime::Supervisor jobs;
 };
 

@@ -56,9 +56,10 @@ asio::awaitable<std::size_t> ClaimsReaper::reap(runtime::Call& call) {
         for (auto& [part, buckets] : parts) {
             try {
                 deleted += co_await reap_part(call, std::move(buckets));
-            } catch (const BucketsMoved& moved) {
-                runtime::log(runtime::Level::debug, call, "claims wait for a move",
-                             {{"part", part}, {"why", moved.what()}});
+            } catch (const runtime::Unavailable& away) {
+                // The buckets are on the move, or their node is away; the others have their turn.
+                runtime::log(runtime::Level::debug, call, "claims wait for their node",
+                             {{"part", part}, {"why", away.what()}});
             }
         }
     }

@@ -35,9 +35,9 @@ public:
 
     /// One round: deletes until nothing old is left or the call's deadline is near; how many.
     ///
-    /// Shape:  64 buckets at a time, behind the fence; those of a part with a bucket on the move
-    ///         wait for a later round.
-    /// Errors: those of Database::write, but BucketsMoved.
+    /// Shape:  64 buckets at a time, behind the fence; those of a node that is away, or of a part
+    ///         with a bucket on the move, wait for a later round.
+    /// Errors: those of Database::write, but Unavailable.
     boost::asio::awaitable<std::size_t> reap(runtime::Call& call);
     /// Rounds until cancelled; a failed one is logged and the next comes after the pause.
     boost::asio::awaitable<void> run();

@@ -60,9 +60,8 @@ $$;
 -- Who is alive, by the control database's clock. `number` is the node number of Snowflake ids.
 CREATE TABLE tenon.processes (
     process     uuid        NOT NULL PRIMARY KEY,
-    token       bigint      NOT NULL GENERATED ALWAYS AS IDENTITY,  -- rises with every lease
+    token       bigint      NOT NULL UNIQUE GENERATED ALWAYS AS IDENTITY,  -- rises with each lease
     number      integer     NOT NULL UNIQUE CHECK (number BETWEEN 0 AND 1023),
-    map_version bigint      NOT NULL,
     started_at  timestamptz NOT NULL DEFAULT clock_timestamp(),
     lease_until timestamptz NOT NULL
 );

@@ -1,0 +1,66 @@
+// That this process is alive, said in the control database and known here.
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+#include "base/uuid.hpp"
+#include "runtime/call.hpp"
+#include "storage/database.hpp"
+
+namespace tenon::storage {
+
+/// A lease as its holder may rely on it.
+struct Lease {
+    std::int64_t token = 0;  ///< rises with every lease of any process: the fencing token
+    std::int32_t number =
+        0;  ///< 0 .. 1023, nobody else's while this lease lives: for Snowflake ids
+    runtime::Deadline until;  ///< on this machine's clock, counted from before it was asked for
+};
+
+/// How long a lease lives and how often it is renewed.
+struct LeaseOptions {
+    std::chrono::milliseconds ttl{30'000};
+    std::chrono::milliseconds renew_every{10'000};
+    /// A number is given to another only so long after its lease ended, so that a holder whose
+    /// clock runs slow has stopped using it.
+    std::chrono::milliseconds grace{60'000};
+};
+
+/// Keeps one lease for as long as the control database can be asked.
+///
+/// Shape:   with it away the lease runs out, and current() says so; when it is back, a lease that
+///          nobody took is renewed, else a new one is taken.
+/// Threads: its core only.
+/// Errors:  run() throws nothing of the control database's: it is asked again.
+class ProcessLease {
+public:
+    ProcessLease(Database& database, base::Uuid process, LeaseOptions options = {});
+
+    /// Renews until it is cancelled.
+    boost::asio::awaitable<void> run();
+    /// Takes or renews the lease once. Errors: those of Database::ask_control; Unavailable when all
+    /// 1,024 numbers are taken.
+    boost::asio::awaitable<void> renew(runtime::Call& call);
+    /// Gives the lease back, so that others need not wait for its end.
+    boost::asio::awaitable<void> give_back(runtime::Call& call);
+
+    /// The lease, while it lives.
+    [[nodiscard]] std::optional<Lease> current() const;
+
+private:
+    Database& database_;
+    const base::Uuid process_;
+    const LeaseOptions options_;
+    std::optional<Lease> lease_;
+};
+
+/// True when that process's lease has ended by the control database's clock, or was given back.
+///
+/// Errors: those of Database::ask_control; "I could not ask" never means dead.
+boost::asio::awaitable<bool> is_dead(runtime::Call& call, Database& database, std::int64_t token);
+
+}  // namespace tenon::storage

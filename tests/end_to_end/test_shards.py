@@ -203,9 +203,9 @@ class Faults(ServerCase):
                     self.assertGreaterEqual(int(answer.headers["retry-after"]), 1)
                 else:
                     self.assertEqual(answer.status, 200, answer.text)
-            statuses = [create(self.client, number, **{"Idempotency-Key": f"during-{number}"}).status
-                        for number in range(40)]
-            self.assertEqual(set(statuses), {201, 503})
+            during = [create(self.client, number, **{"Idempotency-Key": f"during-{number}"})
+                      for number in range(40)]
+            self.assertEqual({answer.status for answer in during}, {201, 503})
         wait_for("the node's return", lambda: check_named(self.visitor, "postgres node-2")["up"])
         for number in range(40):
             again = create(self.client, number, **{"Idempotency-Key": f"during-{number}"})

@@ -53,7 +53,8 @@ class Followers:
     def between(self, begin, end):
         """How often each status came for requests that were sent and answered in a span."""
         return collections.Counter(
-            status for sent, answered, status in list(self.seen) if begin <= sent and answered < end)
+            status for sent, answered, status in list(self.seen)
+            if begin <= sent and answered < end)
 
     def end(self):
         self.stop.set()
@@ -171,7 +172,8 @@ def main():
                             f"{options.back_limit} s")
     print(f"links acknowledged     {len(ledger.acknowledged)}")
     print(f"creates refused        {dict(ledger.refused)}, all made when repeated")
-    print(f"slowest way back       {max(backs.values()):.2f} s (promised {options.back_limit:.0f} s)")
+    slowest = max(backs.values())
+    print(f"slowest way back       {slowest:.2f} s (promised {options.back_limit:.0f} s)")
     print(f"violations             {len(ledger.problems)} (promised 0)")
     for problem in ledger.problems[:20]:
         print(f"  {problem}")

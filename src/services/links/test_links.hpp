@@ -38,7 +38,8 @@ inline postgres::PoolOptions many_connections() {
 class TestLinks : public storage::TestStore {
 public:
     explicit TestLinks(std::size_t nodes_total = 1)
-        : TestStore(test_migrations(), nodes_total, many_connections()),
+        : TestStore(test_migrations(), nodes_total, many_connections(),
+                    {.conninfo = {}, .reference_tables = {"links.bijection"}}),
           elsewhere(host.core, map, many_connections()) {}
     ~TestLinks() {
         auto call = host.call(std::chrono::seconds(10));

@@ -41,9 +41,9 @@ CREATE FUNCTION tenon.reference_rows(target regclass, since bigint, most integer
 LANGUAGE plpgsql STABLE
 AS $$
 BEGIN
-    EXECUTE format('SELECT coalesce(jsonb_agg(to_jsonb(changed) ORDER BY version), ''[]''), '
+    EXECUTE format('SELECT coalesce(jsonb_agg(to_jsonb(page) ORDER BY version), ''[]''), '
                    'coalesce(max(version), $1), count(*) '
-                   'FROM (SELECT * FROM %s WHERE version > $1 ORDER BY version LIMIT $2) AS changed',
+                   'FROM (SELECT * FROM %s WHERE version > $1 ORDER BY version LIMIT $2) AS page',
                    target)
     INTO changed, upto, total
     USING since, most;
@@ -66,7 +66,8 @@ BEGIN
     SELECT string_agg(format('%1$I = excluded.%1$I', attname), ', ' ORDER BY attnum) INTO settings
     FROM pg_attribute
     WHERE attrelid = target AND attnum > 0 AND NOT attisdropped;
-    EXECUTE format('INSERT INTO %1$s AS kept SELECT * FROM jsonb_populate_recordset(NULL::%1$s, $1) '
+    EXECUTE format('INSERT INTO %1$s AS kept '
+                   'SELECT * FROM jsonb_populate_recordset(NULL::%1$s, $1) '
                    'ON CONFLICT (%2$s) DO UPDATE SET %3$s WHERE kept.version < excluded.version',
                    target, keys, settings)
     USING changed;

@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup dev build test check ci format lint fuzz drill bench bench-links clean
+.PHONY: help setup dev build test check ci format lint fuzz drill bench bench-links bench-postgres bench-router clean
 
 JOBS ?= $(shell nproc)
 ARGS ?=
@@ -52,11 +52,21 @@ fuzz: ## each fuzz target for SECONDS=60 on its corpus; new inputs stay under bu
 drill: build ## runs the drills; ARGS="NAME" for one
 	@exec build/release/tenon drill $(ARGS)
 
-bench: bench-links ## every benchmark
+bench: bench-links bench-postgres bench-router ## every benchmark
 
 bench-links: build ## links beside nginx and pgbench; ARGS="-o json"
 	@scripts/setup bench
 	@tools/bench-links $(ARGS)
+
+bench-postgres: build ## the driver beside pgbench -S; ARGS="-o json"
+	@scripts/setup bench
+	@scripts/build release storage_database_bench
+	@tools/bench-postgres --only driver $(ARGS)
+
+bench-router: build ## the router beside libpq by hand; ARGS="-o json"
+	@scripts/setup bench
+	@scripts/build release storage_database_bench
+	@tools/bench-postgres --only router $(ARGS)
 
 clean: ## removes everything that was built; the data of `tenon dev` stays
 	@rm -rf build

@@ -4,7 +4,8 @@
 #
 # Its sources are *.cpp of the folder; what a test needs is in its suffix:
 #   x_test.cpp nothing, x_pg_test.cpp PostgreSQL, x_redis_test.cpp Redis, x_fuzz.cpp libFuzzer.
-# *_test.cpp become ROOM_test, *_pg_test.cpp and *_redis_test.cpp become ROOM_engine_test.
+# *_test.cpp become ROOM_test, *_pg_test.cpp and *_redis_test.cpp become ROOM_engine_test, and each
+# x_bench.cpp a program ROOM_x_bench that a script of tools/ runs beside its peer.
 find_package(rapidcheck REQUIRED)
 
 function(tenon_room name)
@@ -13,7 +14,8 @@ function(tenon_room name)
   file(GLOB tests CONFIGURE_DEPENDS *_test.cpp)
   file(GLOB engine_tests CONFIGURE_DEPENDS *_pg_test.cpp *_redis_test.cpp)
   file(GLOB fuzzers CONFIGURE_DEPENDS *_fuzz.cpp)
-  list(REMOVE_ITEM sources ${tests} ${fuzzers} ${CMAKE_CURRENT_SOURCE_DIR}/main.cpp "")
+  file(GLOB benches CONFIGURE_DEPENDS *_bench.cpp)
+  list(REMOVE_ITEM sources ${tests} ${fuzzers} ${benches} ${CMAKE_CURRENT_SOURCE_DIR}/main.cpp "")
   list(REMOVE_ITEM tests ${engine_tests} "")
 
   if(sources)
@@ -36,6 +38,11 @@ function(tenon_room name)
       target_link_options(${name}_${program} PRIVATE -fsanitize=fuzzer)
     endforeach()
   endif()
+  foreach(bench ${benches})
+    get_filename_component(program ${bench} NAME_WE)
+    add_executable(${name}_${program} EXCLUDE_FROM_ALL ${bench})
+    target_link_libraries(${name}_${program} PRIVATE ${name})
+  endforeach()
   tenon_tests(${name}_test ${name} "unit" ${tests})
   tenon_tests(${name}_engine_test ${name} "engine" ${engine_tests})
 endfunction()

@@ -11,6 +11,7 @@
 
 #include "base/assert.hpp"
 #include "http/errors.hpp"
+#include "http/forwarded.hpp"
 
 namespace tenon::http {
 
@@ -27,14 +28,12 @@ constexpr int reads_per_turn_max = 16;
 
 }  // namespace
 
-Desk::Desk(runtime::Core& on, const Dispatcher& dispatch, const ServerOptions& given,
-           const Limits& bounds, std::atomic<std::size_t>& open)
+Desk::Desk(runtime::Core& on, const Office& of)
     : core(on),
-      dispatcher(dispatch),
-      options(given),
-      limits(bounds),
-      connections_open(open),
-      buffers(std::max<std::size_t>(bounds.header_bytes_max, 16 * 1024) + 4096),
+      office(of),
+      dispatcher(of.dispatcher),
+      options(of.options),
+      buffers(std::max<std::size_t>(of.limits.header_bytes_max, 16 * 1024) + 4096),
       refused(runtime::metrics().counter(
           {.name = "tenon_http_refused_total",
            .help = "Requests refused for their form, their size or their slowness."})),
@@ -69,12 +68,15 @@ Connection::Connection(Desk& desk, Socket socket, std::string address)
     : desk_(desk),
       socket_(std::move(socket)),
       address_(std::move(address)),
-      stream_(desk.limits, desk.buffers) {
+      stream_(desk.office.limits, desk.buffers) {
     stream_.head().request.remote_address = address_;
+    if (desk.office.trusted_proxies.empty()) return;
+    const auto peer = parse_address(address_);
+    if (peer && desk.office.trusted_proxies.contains(*peer)) proxy_ = peer;
 }
 
 Connection::~Connection() {
-    desk_.connections_open.fetch_sub(1, std::memory_order_relaxed);
+    desk_.office.connections_open.fetch_sub(1, std::memory_order_relaxed);
 }
 
 void Connection::settle_at(Place place) {
@@ -151,7 +153,8 @@ bool Connection::receive() {
 }
 
 void Connection::take_request() {
-    const Request& request = stream_.head().request;
+    Request& request = stream_.head().request;
+    if (proxy_) name_client(request);
     desk_.scratch.clear();
     if (desk_.dispatcher.answer_at_once(desk_.core, request, desk_.scratch, route_)) {
         finish_response(desk_.scratch);
@@ -159,6 +162,15 @@ void Connection::take_request() {
         handling_ = true;
         wait_for(Wait::handler);
     }
+}
+
+// The peer is a proxy: takes its word on who asks.
+void Connection::name_client(Request& request) {
+    const Origin origin = find_origin(request, *proxy_, desk_.office.trusted_proxies);
+    client_.assign(AddressText(origin.address).view());
+    request.remote_address = client_;
+    request.secure = origin.secure.value_or(request.secure);
+    request.from_proxy = true;
 }
 
 void Connection::append(const Response& response, const Delivery& delivery) {

@@ -8,6 +8,7 @@
 #include <boost/asio/deferred.hpp>
 #include <cstdint>
 #include <list>
+#include <optional>
 #include <string>
 
 #include "http/desk.hpp"
@@ -34,7 +35,7 @@ class Connection final : public Pollable {
 public:
     using Place = std::list<Connection>::iterator;
 
-    /// `address` is the client's, textual.
+    /// `address` is the peer's, textual.
     Connection(Desk& desk, Socket socket, std::string address);
     ~Connection() override;
     Connection(const Connection&) = delete;
@@ -60,6 +61,7 @@ private:
     void advance();
     void pump();
     void take_request();
+    void name_client(Request& request);
     bool receive();
     void flush();
     void refuse(const Refusal& refusal);
@@ -83,7 +85,9 @@ private:
 
     Desk& desk_;
     Socket socket_;
-    std::string address_;
+    std::string address_;             // the peer's
+    std::optional<IpAddress> proxy_;  // the same, when its word on the client counts
+    std::string client_;              // whom the proxy named last
     RequestStream stream_;
     std::string out_;
     std::size_t written_ = 0;     // of out_

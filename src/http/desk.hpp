@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "http/address.hpp"
 #include "http/buffer_pool.hpp"
 #include "http/dispatch.hpp"
 #include "http/head.hpp"
@@ -44,12 +45,22 @@ inline constexpr std::size_t waits_total = 6;
 /// Threads: its core's.
 using Waiters = std::array<std::list<Connection>, waits_total>;
 
+/// What all cores of one server share.
+///
+/// Owns: nothing; the server does, and outlives its cores' work.
+struct Office {
+    const Dispatcher& dispatcher;
+    const ServerOptions& options;
+    const Limits& limits;
+    const Networks& trusted_proxies;
+    std::atomic<std::size_t>& connections_open;  ///< of the process
+};
+
 /// What all connections of one core share.
 struct Desk {
     using Instant = std::chrono::steady_clock::time_point;
 
-    Desk(runtime::Core& on, const Dispatcher& dispatch, const ServerOptions& given,
-         const Limits& bounds, std::atomic<std::size_t>& open);
+    Desk(runtime::Core& on, const Office& of);
 
     /// Reads the clocks: once per turn of the loop, not per request.
     void read_clocks();
@@ -60,10 +71,9 @@ struct Desk {
     }
 
     runtime::Core& core;
+    const Office& office;
     const Dispatcher& dispatcher;
     const ServerOptions& options;
-    const Limits& limits;
-    std::atomic<std::size_t>& connections_open;  ///< of the process
     BufferPool buffers;
     DateLine date_line;
     std::string_view date;

@@ -7,6 +7,7 @@
 #include "http/errors.hpp"
 #include "http/problem.hpp"
 #include "http/text.hpp"
+#include "http/trace.hpp"
 #include "runtime/failure.hpp"
 #include "runtime/log.hpp"
 #include "runtime/report.hpp"
@@ -16,8 +17,6 @@ namespace tenon::http {
 namespace {
 
 using runtime::Call;
-
-constexpr std::string_view request_id_header = "Tenon-Request-Id";
 
 // The one place where failures that no caller can act on become answers.
 base::Error error_of(const std::exception_ptr& failure) {
@@ -94,10 +93,31 @@ void count(const Route& route, const Response& response,
     route.endpoint->metrics.durations.observe(std::chrono::steady_clock::now() - began);
 }
 
-void answer_problem_at_once(runtime::Core& core, const base::Error& error, Response& response) {
-    const Call call = core.make_call({});
+void answer_problem_at_once(runtime::Core& core, const Request& request, const base::Error& error,
+                            Response& response) {
+    Call call = core.make_call({});
+    const bool joined = join_trace(request, call.trace);
     render_problem(error, call.trace, response);
-    response.add_header(request_id_header, format_trace_id(call.trace));
+    tell_trace(request, call.trace, joined, response);
+}
+
+// The page's browser hides the answer from the page; who runs the server finds the reason here.
+void log_refused_origin(const Request& request) {
+    constexpr std::size_t shown_max = 200;
+    if (!is_worth_a_line()) return;
+    runtime::log(runtime::Level::info, "A page of an origin that is not allowed called.",
+                 {{"origin", request.header("Origin").value_or("").substr(0, shown_max)},
+                  {"option", "http.cors_origins"},
+                  {"method", name_of(request.method)},
+                  {"path", request.path.substr(0, shown_max)}});
+}
+
+// "https://a.example:8080" for a server that was asked as "a.example:8080".
+bool is_own_origin(const Request& request) {
+    const std::string_view origin = request.header("Origin").value_or("");
+    const std::size_t scheme = origin.find("://");
+    return scheme != std::string_view::npos &&
+           equal_without_case(origin.substr(scheme + 3), request.header("Host").value_or(""));
 }
 
 std::optional<base::Error> lower_deadline(Exchange& exchange) {
@@ -148,24 +168,43 @@ bool Dispatcher::answer_at_once(runtime::Core& core, const Request& request, Res
         case Route::Kind::fallback:
             return fall_back_at_once(core, request, response, route);
         case Route::Kind::options:
-            response.set_status(204);
-            response.add_header("Allow", route.allow);
+            answer_options(core, request, response, route);
             return true;
         case Route::Kind::wrong_method:
             response.add_header("Allow", route.allow);
             answer_problem_at_once(
-                core,
+                core, request,
                 base::Error(errors::method_not_allowed,
                             std::string("Use one of ").append(route.allow).append(".")),
                 response);
+            open_to_page(request, response);
             return true;
         case Route::Kind::nowhere:
             break;
     }
     answer_problem_at_once(
-        core, base::Error(errors::no_endpoint, "See /openapi.json for the endpoints there are."),
+        core, request,
+        base::Error(errors::no_endpoint, "See /openapi.json for the endpoints there are."),
         response);
+    open_to_page(request, response);
     return true;
+}
+
+void Dispatcher::answer_options(runtime::Core& core, const Request& request, Response& response,
+                                const Route& route) const {
+    response.set_status(204);
+    response.add_header("Allow", route.allow);
+    // Short links are there to be followed, not to be read by pages.
+    const bool is_short_link = route.endpoint != nullptr;
+    if (is_short_link || !CorsPolicy::is_preflight(request)) return;
+    const auto refused = cors_.answer_preflight(request, route.allow, response);
+    if (!refused) return;
+    log_refused_origin(request);
+    answer_problem_at_once(core, request, *refused, response);
+}
+
+void Dispatcher::open_to_page(const Request& request, Response& response) const {
+    if (!cors_.open(request, response) && !is_own_origin(request)) log_refused_origin(request);
 }
 
 bool Dispatcher::fall_back_at_once(runtime::Core& core, const Request& request, Response& response,
@@ -189,10 +228,7 @@ boost::asio::awaitable<void> Dispatcher::answer(runtime::Core& core, const Reque
     const auto began = std::chrono::steady_clock::now();
     Call call = core.make_call(request_timeout_);
     call.priority = route.endpoint->spec.priority;
-    if (const auto parent = request.header("traceparent")) {
-        // A malformed one is as good as none (W3C Trace Context, section 3.2).
-        static_cast<void>(read_traceparent(*parent, call.trace));
-    }
+    const bool joined = join_trace(request, call.trace);
     Exchange exchange{call, request, response, route};
     std::exception_ptr failure;
     try {
@@ -201,7 +237,8 @@ boost::asio::awaitable<void> Dispatcher::answer(runtime::Core& core, const Reque
         failure = std::current_exception();
     }
     if (failure) answer_failure(exchange, failure);
-    response.add_header(request_id_header, format_trace_id(call.trace));
+    tell_trace(request, call.trace, joined, response);
+    if (route.kind == Route::Kind::endpoint) open_to_page(request, response);
     count(route, response, began);
 }
 
@@ -244,7 +281,8 @@ boost::asio::awaitable<bool> Dispatcher::admit(Exchange& exchange) const {
 }
 
 void answer_refusal(runtime::Core& core, const Refusal& refusal, Response& response) {
-    answer_problem_at_once(core, base::Error(*refusal.type, std::string(refusal.detail)), response);
+    answer_problem_at_once(core, Request{}, base::Error(*refusal.type, std::string(refusal.detail)),
+                           response);
 }
 
 std::optional<std::chrono::milliseconds> parse_timeout(std::string_view text) {
@@ -256,42 +294,6 @@ std::optional<std::chrono::milliseconds> parse_timeout(std::string_view text) {
     if (unit == "ms") return std::chrono::milliseconds(number);
     if (unit == "s") return std::chrono::seconds(number);
     return std::nullopt;
-}
-
-namespace {
-
-// Lower-case hexadecimal only, as the specification has it; false also for all zeros.
-bool read_hex(std::string_view text, std::span<std::uint8_t> out) {
-    bool some = false;
-    for (std::size_t i = 0; i < out.size(); ++i) {
-        const std::string_view pair = text.substr(i * 2, 2);
-        if (pair.find_first_not_of("0123456789abcdef") != std::string_view::npos) return false;
-        std::from_chars(pair.data(), pair.data() + 2, out[i], 16);
-        some = some || out[i] != 0;
-    }
-    return some;
-}
-
-}  // namespace
-
-bool read_traceparent(std::string_view text, runtime::Trace& trace) {
-    constexpr std::size_t length = 55;
-    if (text.size() < length || text[2] != '-' || text[35] != '-' || text[52] != '-') return false;
-    const std::string_view version = text.substr(0, 2);
-    if (version == "ff" || (version == "00" && text.size() != length)) return false;
-    if (version.find_first_not_of("0123456789abcdef") != std::string_view::npos) return false;
-    if (text.size() > length && text[length] != '-') return false;
-    runtime::Trace read = trace;
-    std::array<std::uint8_t, 8> parent{};
-    std::array<std::uint8_t, 1> flags{};
-    const bool flagged = text.substr(53, 2) == "00" || read_hex(text.substr(53, 2), flags);
-    if (!read_hex(text.substr(3, 32), read.trace_id) || !read_hex(text.substr(36, 16), parent)) {
-        return false;
-    }
-    if (!flagged) return false;
-    read.sampled = (flags[0] & 1u) != 0;
-    trace = read;
-    return true;
 }
 
 }  // namespace tenon::http

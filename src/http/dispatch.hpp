@@ -6,9 +6,11 @@
 #include <optional>
 #include <string_view>
 
+#include "http/cors.hpp"
 #include "http/endpoint.hpp"
 #include "http/head.hpp"
 #include "http/identity.hpp"
+#include "http/server.hpp"
 #include "runtime/core.hpp"
 
 namespace tenon::http {
@@ -19,9 +21,11 @@ namespace tenon::http {
 /// Threads: any, each with its own core's requests.
 class Dispatcher {
 public:
-    Dispatcher(const Router& router, Authenticator& authenticator,
-               std::chrono::milliseconds request_timeout)
-        : router_(router), authenticator_(authenticator), request_timeout_(request_timeout) {}
+    Dispatcher(const Router& router, Authenticator& authenticator, const ServerOptions& options)
+        : router_(router),
+          authenticator_(authenticator),
+          request_timeout_(options.request_timeout),
+          cors_(options.cors_origins) {}
 
     /// Fills `response` if that needs no waiting: redirects that are at hand, 404, 405, OPTIONS.
     /// False: answer() must run, with the route that is left in `route`.
@@ -39,12 +43,16 @@ public:
 private:
     bool fall_back_at_once(runtime::Core& core, const Request& request, Response& response,
                            const Route& route) const;
+    void answer_options(runtime::Core& core, const Request& request, Response& response,
+                        const Route& route) const;
+    void open_to_page(const Request& request, Response& response) const;
     boost::asio::awaitable<void> run(Exchange& exchange) const;
     boost::asio::awaitable<bool> admit(Exchange& exchange) const;
 
     const Router& router_;
     Authenticator& authenticator_;
     std::chrono::milliseconds request_timeout_;
+    CorsPolicy cors_;
 };
 
 /// Fills `response` with the problem of a refused request.
@@ -52,10 +60,5 @@ void answer_refusal(runtime::Core& core, const Refusal& refusal, Response& respo
 
 /// "800ms" or "2s"; nullopt for anything else.
 [[nodiscard]] std::optional<std::chrono::milliseconds> parse_timeout(std::string_view text);
-
-/// Takes trace id and sampling from a traceparent header; false when it is malformed.
-///
-/// Source: W3C Trace Context, section 3.2.
-[[nodiscard]] bool read_traceparent(std::string_view text, runtime::Trace& trace);
 
 }  // namespace tenon::http

@@ -31,10 +31,16 @@ inline constexpr ErrorType request_timeout{"http.request_timeout", Kind::invalid
 inline constexpr ErrorType connections_exhausted{"http.connections_exhausted", Kind::unavailable,
                                                  "Too many connections", true};
 
+// What is refused before a server starts.
+inline constexpr ErrorType invalid_network{"http.invalid_network", Kind::invalid, "Not a network"};
+inline constexpr ErrorType invalid_origin{"http.invalid_origin", Kind::invalid, "Not an origin"};
+
 // What the router refuses.
 inline constexpr ErrorType no_endpoint{"http.no_endpoint", Kind::not_found, "No such endpoint"};
 inline constexpr ErrorType method_not_allowed{"http.method_not_allowed", Kind::unsupported,
                                               "The endpoint does not offer this method"};
+inline constexpr ErrorType origin_refused{"http.origin_refused", Kind::forbidden,
+                                          "Pages of this origin may not call"};
 
 // What every endpoint may refuse.
 inline constexpr ErrorType unauthenticated{"http.unauthenticated", Kind::unauthenticated,

@@ -30,7 +30,9 @@ public:
     std::string_view path;    ///< before '?', still percent-encoded
     std::string_view query;   ///< after '?', without it, byte-exact
     std::string_view body;
-    std::string_view remote_address;  ///< textual, without port
+    std::string_view remote_address;  ///< the client's, textual, without port
+    bool secure = false;              ///< the client came by https
+    bool from_proxy = false;          ///< it was a trusted proxy that sent this
     std::vector<Header> headers;
 
     /// The first header of that name, compared without case; nullopt when there is none.

@@ -4,8 +4,10 @@
 #include <boost/asio/post.hpp>
 #include <condition_variable>
 #include <mutex>
+#include <stdexcept>
 
 #include "base/assert.hpp"
+#include "http/cors.hpp"
 #include "http/dispatch.hpp"
 #include "http/listener.hpp"
 #include "http/worker.hpp"
@@ -21,6 +23,20 @@ Limits limits_of(const ServerOptions& options) {
             .headers_max = options.headers_max,
             .target_bytes_max = options.target_bytes_max,
             .body_bytes_max = options.body_bytes_max};
+}
+
+// What was read from an option.
+template <class T>
+T accepted(base::Result<T> read) {
+    if (!read) throw std::runtime_error(read.error().detail());
+    return *std::move(read);
+}
+
+ServerOptions accepted(ServerOptions options) {
+    for (const std::string& origin : options.cors_origins) {
+        if (const auto refused = check_origin(origin)) throw std::runtime_error(refused->detail());
+    }
+    return options;
 }
 
 /// Waits, outside the cores, until all of them have done their part.
@@ -52,12 +68,12 @@ struct Server::State {
     State(runtime::Cores& on, const Router& router, Authenticator& authenticator,
           ServerOptions given)
         : cores(on),
-          options(std::move(given)),
+          options(accepted(std::move(given))),
           limits(limits_of(options)),
-          dispatcher(router, authenticator, options.request_timeout) {
+          trusted_proxies(accepted(Networks::parse(options.trusted_proxies))),
+          dispatcher(router, authenticator, options) {
         for (std::size_t i = 0; i < cores.size(); ++i) {
-            workers.push_back(
-                std::make_unique<Worker>(cores[i], dispatcher, options, limits, connections_open));
+            workers.push_back(std::make_unique<Worker>(cores[i], office));
         }
     }
 
@@ -72,8 +88,14 @@ struct Server::State {
     runtime::Cores& cores;
     ServerOptions options;
     Limits limits;
+    Networks trusted_proxies;
     Dispatcher dispatcher;
     std::atomic<std::size_t> connections_open{0};
+    const Office office{.dispatcher = dispatcher,
+                        .options = options,
+                        .limits = limits,
+                        .trusted_proxies = trusted_proxies,
+                        .connections_open = connections_open};
     std::vector<std::unique_ptr<Worker>> workers;
     std::uint16_t port = 0;
     bool started = false;

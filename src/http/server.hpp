@@ -18,6 +18,10 @@ namespace tenon::http {
 struct ServerOptions {
     std::vector<std::string> addresses{"127.0.0.1", "::1"};
     std::uint16_t port = 8080;  ///< 0: any free port, the same for all addresses
+    /// Networks of the proxies whose word on the client counts, as Networks::parse reads them.
+    std::vector<std::string> trusted_proxies{};
+    /// Origins whose pages may call from a browser, as check_origin wants them; none: off.
+    std::vector<std::string> cors_origins{};
     std::size_t header_bytes_max = 16 * 1024;
     std::size_t headers_max = 100;
     std::size_t target_bytes_max = 8 * 1024;  ///< path and query
@@ -34,6 +38,7 @@ struct ServerOptions {
 /// Accepts on every core (SO_REUSEPORT) and answers by the router.
 class Server {
 public:
+    /// Errors: throws std::runtime_error with a sentence when an option is refused.
     Server(runtime::Cores& cores, const Router& router, Authenticator& authenticator,
            ServerOptions options);
     /// Expects: drained, or never started, or the cores still run.

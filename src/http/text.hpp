@@ -21,4 +21,18 @@ namespace tenon::http {
                       [](char a, char b) { return lower(a) == lower(b); });
 }
 
+/// Without the white space at both ends that a header's grammar allows.
+[[nodiscard]] constexpr std::string_view trim(std::string_view text) {
+    while (text.starts_with(' ') || text.starts_with('\t')) text.remove_prefix(1);
+    while (text.ends_with(' ') || text.ends_with('\t')) text.remove_suffix(1);
+    return text;
+}
+
+/// One to five digits.
+[[nodiscard]] constexpr bool is_port(std::string_view text) {
+    constexpr std::size_t digits_max = 5;
+    return !text.empty() && text.size() <= digits_max &&
+           text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
 }  // namespace tenon::http

@@ -6,6 +6,7 @@
 #include "http/dispatch.hpp"
 #include "http/problem.hpp"
 #include "http/server_fixture_test.hpp"
+#include "http/trace.hpp"
 #include "runtime/failure.hpp"
 
 namespace tenon::http {
@@ -340,6 +341,29 @@ TEST(Traceparent, IsTakenWholeOrNotAtAll) {
         EXPECT_FALSE(read_traceparent(bad, trace)) << bad;
     }
     EXPECT_EQ(trace.trace_id, before.trace_id);
+}
+
+TEST(Tracestate, IsPassedOnWithinBounds) {
+    const auto read = [](const std::vector<std::string>& lines) {
+        Request request;
+        for (const std::string& line : lines) request.headers.push_back({"tracestate", line});
+        return read_tracestate(request);
+    };
+    EXPECT_EQ(read({"rojo=00f067aa0ba902b7,congo=t61rcWkgMzE"}),
+              "rojo=00f067aa0ba902b7,congo=t61rcWkgMzE");
+    EXPECT_EQ(read({" a@b=1 \t,", "", "0_-*/=~ !"}), "a@b=1,0_-*/=~ !");
+    EXPECT_EQ(read({}), "");
+    for (const char* bad : {"a", "=1", "a=", "A=1", "@a=1", "a=1=2", "a=\t", "a=\x7f", "a b=1"}) {
+        EXPECT_EQ(read({"z=1", bad}), "") << bad;
+    }
+    const std::string long_one = "a=" + std::string(254, 'x');
+    EXPECT_EQ(read({long_one}), long_one);
+    EXPECT_EQ(read({"a=" + std::string(257, 'x')}), "");
+    EXPECT_EQ(read({long_one, long_one}), "");
+    std::vector<std::string> members(32, "a=1");
+    EXPECT_EQ(read(members).size(), 32 * 4 - 1);
+    members.emplace_back("a=1");
+    EXPECT_EQ(read(members), "");
 }
 
 }  // namespace

@@ -51,9 +51,8 @@ private:
     Socket socket_;
 };
 
-Worker::Worker(runtime::Core& core, const Dispatcher& dispatcher, const ServerOptions& options,
-               const Limits& limits, std::atomic<std::size_t>& connections_open)
-    : desk_(core, dispatcher, options, limits, connections_open), own_tasks_(core.io()) {}
+Worker::Worker(runtime::Core& core, const Office& office)
+    : desk_(core, office), own_tasks_(core.io()) {}
 
 Worker::~Worker() = default;
 
@@ -95,10 +94,11 @@ bool Worker::accept_one(Listener& listener) {
 }
 
 void Worker::admit(Socket socket, std::string address) {
-    const std::size_t open = desk_.connections_open.fetch_add(1, std::memory_order_relaxed);
+    std::atomic<std::size_t>& count = desk_.office.connections_open;
+    const std::size_t open = count.fetch_add(1, std::memory_order_relaxed);
     const std::size_t most = desk_.options.connections_max;
     if (open >= most + turned_away_max) {
-        desk_.connections_open.fetch_sub(1, std::memory_order_relaxed);
+        count.fetch_sub(1, std::memory_order_relaxed);
         return;
     }
     auto& idle = desk_.waiting(Wait::idle);

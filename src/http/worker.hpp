@@ -1,7 +1,6 @@
 // One core's part of the server: accepts, watches, and lets nobody wait for ever.
 #pragma once
 
-#include <atomic>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <functional>
@@ -19,8 +18,7 @@ namespace tenon::http {
 /// Threads: its core's; made and destroyed by the owner while the core does not serve.
 class Worker {
 public:
-    Worker(runtime::Core& core, const Dispatcher& dispatcher, const ServerOptions& options,
-           const Limits& limits, std::atomic<std::size_t>& connections_open);
+    Worker(runtime::Core& core, const Office& office);
     ~Worker();
 
     void take_listeners(std::vector<Socket> sockets);

@@ -55,6 +55,22 @@ awaitable<void> create_once(Links& links, runtime::Call call, Told& told) {
     call.claim->replayed ? ++told.replayed : ++told.made;
 }
 
+/// What happened to items that met in batches, by their number.
+struct Met {
+    std::set<int> made;
+    std::set<int> moved;
+};
+
+awaitable<void> create_alias(Links& links, runtime::Call call, int number, Met& met) {
+    try {
+        const auto link = co_await links.create(
+            call, asking_for("https://example.org/", "alias-" + std::to_string(number)));
+        if (link) met.made.insert(number);
+    } catch (const storage::BucketsMoved&) {
+        met.moved.insert(number);
+    }
+}
+
 awaitable<void> edit_once(Links& links, runtime::Call call, std::string alias, std::string url,
                           std::size_t& edited) {
     const auto link = co_await links.edit(call, {.code = std::move(alias), .domain = std::nullopt},
@@ -148,6 +164,25 @@ TEST_F(Service, ThreeHundredAtOnceWithOneKeyMakeOneLink) {
     EXPECT_EQ(told.codes.size(), 1U);
     EXPECT_EQ(house_.value("SELECT count(*) FROM links.links"), "1");
     EXPECT_EQ(house_.value("SELECT count(*) FROM tenon.claims"), "1");
+}
+
+TEST_F(Service, OneBucketOnTheMoveLeavesTheOthersOfItsBatchAlone) {
+    std::set<int> moving;
+    for (const int number : {7, 31}) {
+        moving.insert(number);
+        const auto bucket = house_.key_of("alias-" + std::to_string(number)).bucket;
+        house_.script("UPDATE tenon.fences SET epoch = 2 WHERE bucket = " +
+                      std::to_string(bucket.value));
+    }
+    Met met;
+    runtime::TaskGroup tasks(house_.host.core.io());
+    for (int number = 0; number < 40; ++number) {
+        tasks.spawn("create", create_alias(here_.links, call(), number, met));
+    }
+    house_.host.run(tasks.join());
+    EXPECT_EQ(met.moved, moving);
+    EXPECT_EQ(met.made.size(), 38U);
+    EXPECT_EQ(house_.value("SELECT count(*) FROM links.links"), "38");
 }
 
 TEST_F(Service, ABulkRepeatFinishesWhatWasLeft) {

@@ -33,6 +33,7 @@ BOOST_DESCRIBE_STRUCT(HttpSection, (),
 struct PostgresSection {
     runtime::Secret conninfo{"host=127.0.0.1 port=5432 user=tenon dbname=tenon"};
     runtime::Secret nodes;
+    std::string serving_role;
     std::size_t multiplexed = 2;
     std::size_t exclusive_max = 8;
     std::chrono::milliseconds connect_timeout{2'000};
@@ -40,7 +41,7 @@ struct PostgresSection {
     std::chrono::milliseconds lock_timeout{2'000};
 };
 BOOST_DESCRIBE_STRUCT(PostgresSection, (),
-                      (conninfo, nodes, multiplexed, exclusive_max, connect_timeout,
+                      (conninfo, nodes, serving_role, multiplexed, exclusive_max, connect_timeout,
                        statement_timeout, lock_timeout))
 
 /// [redis]
@@ -153,6 +154,9 @@ struct option_docs<app::PostgresSection> {
          .effect = "The nodes with which migrate fills an empty control database: NAME: CONNINFO; "
                    "NAME: CONNINFO. Later they only say where the nodes of those names are.",
          .secret = true},
+        {.name = "serving_role",
+         .effect = "A role to which migrate gives what serve needs and no more: rows, no schema; "
+                   "empty: serve runs as the owner."},
         {.name = "multiplexed",
          .effect = "Connections per core that pipelined statements share.",
          .unit = "connections",

@@ -11,6 +11,7 @@
 #include "runtime/failure.hpp"
 #include "storage/fences.hpp"
 #include "storage/migrate.hpp"
+#include "storage/roles.hpp"
 
 namespace tenon::app {
 
@@ -49,6 +50,17 @@ NodeSpec read_node(std::string_view text) {
 /// True when the migration that brings the map was applied there.
 bool knows_maps(storage::Session& control) {
     return control.value("SELECT to_regprocedure('tenon.map()') IS NOT NULL") == "t";
+}
+
+base::Result<> grant_all(const Config& config, const std::vector<NodeSpec>& databases) {
+    const auto& role = config.postgres.serving_role;
+    if (role.empty()) return {};
+    const auto files = all_migrations();
+    for (const auto& database : databases) {
+        storage::Session session({.node = database.name, .conninfo = database.conninfo});
+        if (auto granted = storage::grant_serving(session, files, role); !granted) return granted;
+    }
+    return {};
 }
 
 }  // namespace
@@ -116,6 +128,9 @@ base::Result<std::vector<storage::AppliedMigration>> migrate_all(const Config& c
     const auto databases = databases_of(config);
     auto applied = storage::migrate(databases, files);
     if (!applied) return applied;
+    if (auto granted = grant_all(config, databases); !granted) {
+        return std::unexpected(granted.error());
+    }
     storage::Session control({.node = control_name, .conninfo = config.postgres.conninfo.reveal()});
     storage::fill_control(control, configured_nodes(config));
     auto record = storage::read_control(control);

@@ -68,13 +68,7 @@ constexpr auto count_estimate = R"(
     WHERE c.oid = to_regclass($1) AND c.relkind = 'r'
        OR c.oid IN (SELECT relid FROM pg_partition_tree(to_regclass($1)) WHERE isleaf))";
 
-std::string schemas_of(std::span<const Migration> files) {
-    std::set<std::string> schemas{"tenon"};
-    for (const Migration& file : files) {
-        if (file.room != "storage") {
-            schemas.emplace(file.room);
-        }
-    }
+std::string array_of(const std::set<std::string>& schemas) {
     return fmt::format("{{{}}}", fmt::join(schemas, ","));
 }
 
@@ -107,8 +101,18 @@ void note_differences(const Catalog& first, const Catalog& other,
 
 }  // namespace
 
+std::set<std::string> schemas_of(std::span<const Migration> files) {
+    std::set<std::string> schemas{"tenon"};
+    for (const Migration& file : files) {
+        if (file.room != "storage") {
+            schemas.emplace(file.room);
+        }
+    }
+    return schemas;
+}
+
 Catalog read_catalog(Session& session, std::span<const Migration> files) {
-    const std::string schemas = schemas_of(files);
+    const std::string schemas = array_of(schemas_of(files));
     Catalog catalog;
     catalog.node = session.node();
     for (TextRow& row : session.run(list_objects, {schemas})) {

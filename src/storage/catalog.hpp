@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -21,8 +22,10 @@ struct Catalog {
     std::vector<std::string> invalid;     ///< indexes that are not valid
 };
 
-/// Reads columns, constraints, indexes and functions of the schemas that `files` belong to: tenon
-/// for storage, else the one named like the room.
+/// The schemas that `files` belong to: tenon for storage, else the one named like the room.
+[[nodiscard]] std::set<std::string> schemas_of(std::span<const Migration> files);
+
+/// Reads columns, constraints, indexes and functions of the schemas of `files`.
 [[nodiscard]] Catalog read_catalog(Session& session, std::span<const Migration> files);
 
 /// Errors: storage.catalogs_differ, naming up to ten objects that differ, that are unique without

@@ -31,6 +31,8 @@ inline constexpr ErrorType map_invalid{"storage.map_invalid", Kind::conflict,
                                        "The map of the nodes cannot be used"};
 inline constexpr ErrorType no_map{"storage.no_map", Kind::unavailable,
                                   "There is no map of the nodes"};
+inline constexpr ErrorType no_role{"storage.no_role", Kind::not_found,
+                                   "There is no such role on the node"};
 inline constexpr ErrorType catalogs_differ{"storage.catalogs_differ", Kind::conflict,
                                            "The nodes do not have the same schema"};
 

@@ -28,11 +28,11 @@ def sockets(dev):
     return json.loads((dev.data / "run.json").read_text())["postgres"].split()[0].split("=")[1]
 
 
-def sql(dev, cluster, statement):
+def sql(dev, cluster, statement, user="tenon"):
     """One statement in a private cluster; the lines of its answer."""
     psql = next(iter(sorted(pathlib.Path("/usr/lib/postgresql").glob("*/bin/psql"))))
     done = subprocess.run(
-        [psql, "-h", sockets(dev), "-p", str(PORTS[cluster]), "-U", "tenon", "-d", "tenon", "-X",
+        [psql, "-h", sockets(dev), "-p", str(PORTS[cluster]), "-U", user, "-d", "tenon", "-X",
          "-At", "-v", "ON_ERROR_STOP=1", "-c", statement],
         check=True, capture_output=True, text=True, env=clean_environment())
     return done.stdout.split()
@@ -81,14 +81,16 @@ class Stopped:
 class Second:
     """A `tenon serve` beside a `tenon dev`, on its engines."""
 
-    def __init__(self, dev, control=None, folder=None):
+    def __init__(self, dev, control=None, folder=None, user="tenon"):
         state = json.loads((dev.data / "run.json").read_text())
         self.owned = tempfile.TemporaryDirectory(prefix="tenon-test-")
         self.folder = pathlib.Path(folder or self.owned.name)
         self.dev = dev
+        own = f"user={user}"
         self.environment = clean_environment(
-            TENON_POSTGRES_CONNINFO=control or state["postgres"],
-            TENON_POSTGRES_NODES=state["nodes"], TENON_REDIS_ADDRESS=state["redis"],
+            TENON_POSTGRES_CONNINFO=(control or state["postgres"]).replace("user=tenon", own),
+            TENON_POSTGRES_NODES=state["nodes"].replace("user=tenon", own),
+            TENON_REDIS_ADDRESS=state["redis"],
             TENON_HTTP_PORT="0", TENON_PROCESS_STATE_FOLDER=str(self.folder),
             TENON_PROCESS_CORES="1", TENON_LOG_FORM="json")
         self.process = None
@@ -164,6 +166,21 @@ class Nodes(ServerCase):
         for node in NODES:
             names = sql(self.server, node, "SELECT name FROM access.api_keys")
             self.assertIn("fresh", names, node)
+
+    def test_a_role_without_rights_to_the_schema_serves(self):
+        for cluster in PORTS:
+            sql(self.server, cluster, "CREATE ROLE serves LOGIN", user="postgres")
+        state = json.loads((self.server.data / "run.json").read_text())
+        done = tenon("migrate", environment={"TENON_POSTGRES_CONNINFO": state["postgres"],
+                                             "TENON_POSTGRES_NODES": state["nodes"],
+                                             "TENON_POSTGRES_SERVING_ROLE": "serves"})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with Second(self.server, user="serves") as second:
+            for number in range(9):
+                made = create(second.client, number, **{"Idempotency-Key": f"role-{number}"})
+                self.assertEqual(made.status, 201, made.text)
+        with self.assertRaises(subprocess.CalledProcessError):
+            sql(self.server, "node-1", "DROP TABLE links.links", user="serves")
 
     def test_a_reference_row_that_another_program_changed_is_copied(self):
         sql(self.server, "postgres", "UPDATE access.projects SET name = 'by-hand' "

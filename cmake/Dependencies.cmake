@@ -2,6 +2,7 @@
 find_package(Threads REQUIRED)
 find_package(Boost 1.81 EXACT REQUIRED COMPONENTS json url)
 find_package(OpenSSL REQUIRED)
+find_package(ZLIB REQUIRED)
 find_package(CURL REQUIRED)
 find_package(spdlog REQUIRED)
 find_package(fmt REQUIRED)

@@ -23,6 +23,7 @@ constexpr std::size_t spare_output_max = 64 * 1024;
 // What is thrown away at once, and in all, while a refused client finishes sending.
 constexpr std::size_t discarded_per_read = 16 * 1024;
 constexpr std::size_t discarded_max = 4 * 1024 * 1024;
+const Refusal too_many{&errors::connections_exhausted, "Repeat the request in a moment."};
 // After so many reads in one turn the other connections have theirs.
 constexpr int reads_per_turn_max = 16;
 
@@ -37,6 +38,9 @@ Desk::Desk(runtime::Core& on, const Office& of)
       refused(runtime::metrics().counter(
           {.name = "tenon_http_refused_total",
            .help = "Requests refused for their form, their size or their slowness."})),
+      handshakes_failed(runtime::metrics().counter(
+          {.name = "tenon_http_tls_handshakes_failed_total",
+           .help = "Connections that ended before both sides had agreed on TLS."})),
       poller(on.io()),
       tasks(on.io()) {}
 
@@ -64,9 +68,9 @@ std::chrono::milliseconds Desk::timeout(Wait wait) const {
     return std::chrono::milliseconds(0);
 }
 
-Connection::Connection(Desk& desk, Socket socket, std::string address)
+Connection::Connection(Desk& desk, Transport transport, std::string address)
     : desk_(desk),
-      socket_(std::move(socket)),
+      transport_(std::move(transport)),
       address_(std::move(address)),
       stream_(desk.office.limits, desk.buffers) {
     stream_.head().request.remote_address = address_;
@@ -82,6 +86,7 @@ Connection::~Connection() {
 void Connection::settle_at(Place place) {
     place_ = place;
     deadline_ = desk_.now + desk_.timeout(Wait::idle);
+    if (transport_.is_handshaking()) wait_for(Wait::head);
 }
 
 void Connection::on_events(std::uint32_t events) {
@@ -95,13 +100,35 @@ void Connection::on_events(std::uint32_t events) {
 // Goes on as far as possible. The last thing it does may be to end this object.
 void Connection::advance() {
     if (handling_) return;
+    if (transport_.is_handshaking()) shake_hands();
     if (lingering_) {
         discard_input();
-    } else {
+    } else if (!transport_.is_handshaking()) {
         pump();
     }
     if (handling_) return start_handler();
     rest();
+}
+
+void Connection::shake_hands() {
+    if (gone_) return;
+    switch (transport_.shake_hands()) {
+        case Flow::moved:
+            if (too_many_) refuse(too_many);
+            break;
+        case Flow::unreadable:
+            readable_ = false;
+            break;
+        case Flow::unwritable:
+            break;
+        case Flow::not_tls:
+            refuse({&errors::tls_expected, "Use the same URL with https instead of http."});
+            break;
+        case Flow::ended:
+            desk_.handshakes_failed.add();
+            gone_ = true;
+            break;
+    }
 }
 
 void Connection::pump() {
@@ -133,27 +160,30 @@ void Connection::pump() {
 bool Connection::receive() {
     if (!readable_) return false;
     if (++reads_ > reads_per_turn_max) {
-        desk_.poller.change(socket_.get(), connection_events, *this);
+        // Raises a new event at once: the socket can be written.
+        desk_.poller.change(descriptor(), connection_events, *this);
         return false;
     }
-    const std::span<char> room = stream_.prepare();
-    const ssize_t count = ::recv(socket_.get(), room.data(), room.size(), 0);
-    if (count > 0) {
-        stream_.commit(static_cast<std::size_t>(count));
-        // A short read has emptied the socket, and the next bytes raise a new event (epoll(7)).
-        readable_ = hang_up_ || static_cast<std::size_t>(count) == room.size();
+    const Transfer got = transport_.receive(stream_.prepare());
+    if (got.flow == Flow::moved) {
+        stream_.commit(got.bytes);
+        readable_ = hang_up_ || got.more;
         return true;
     }
-    if (count < 0 && errno == EINTR) return true;
+    // TLS may have to write before it can read on.
+    if (got.flow == Flow::unwritable) {
+        blocked_ = true;
+        return false;
+    }
     readable_ = false;
-    if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return false;
     // The end, or an error: whatever is incomplete stays so.
-    gone_ = true;
+    if (got.flow == Flow::ended) gone_ = true;
     return false;
 }
 
 void Connection::take_request() {
     Request& request = stream_.head().request;
+    request.secure = transport_.is_secure();
     if (proxy_) name_client(request);
     desk_.scratch.clear();
     if (desk_.dispatcher.answer_at_once(desk_.core, request, desk_.scratch, route_)) {
@@ -179,8 +209,9 @@ void Connection::append(const Response& response, const Delivery& delivery) {
     ++unflushed_;
 }
 
-void Connection::finish_response(const Response& response) {
+void Connection::finish_response(Response& response) {
     const Head& head = stream_.head();
+    if (response.is_compressible()) compress_body(head.request, response, desk_.compressor);
     const bool keep_alive = head.keep_alive && !desk_.draining;
     append(response, {.head_only = head.request.method == Method::head,
                       .keep_alive = keep_alive,
@@ -200,18 +231,18 @@ void Connection::refuse(const Refusal& refusal) {
 
 void Connection::flush() {
     while (has_output()) {
-        const ssize_t count =
-            ::send(socket_.get(), out_.data() + written_, out_.size() - written_, MSG_NOSIGNAL);
-        if (count >= 0) {
+        const Transfer sent = transport_.send(std::string_view(out_).substr(written_));
+        if (sent.flow == Flow::moved) {
             ++progress_;
-            written_ += static_cast<std::size_t>(count);
-        } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-            blocked_ = true;
-            return;
-        } else if (errno != EINTR) {
-            gone_ = true;
-            return;
+            written_ += sent.bytes;
+            continue;
         }
+        if (sent.flow == Flow::unwritable) {
+            blocked_ = true;
+        } else {
+            gone_ = true;
+        }
+        return;
     }
     out_.clear();
     written_ = unflushed_ = 0;
@@ -227,19 +258,20 @@ void Connection::flush() {
 void Connection::begin_close() {
     const bool may_send_more = refused_ || stream_.phase() != RequestStream::Phase::between;
     stream_.release();
+    transport_.say_goodbye();
     discard_input();
     if (gone_ || (!may_send_more && discarded_ == 0)) {
         gone_ = true;
         return;
     }
-    ::shutdown(socket_.get(), SHUT_WR);
+    ::shutdown(descriptor(), SHUT_WR);
     lingering_ = true;
 }
 
 void Connection::discard_input() {
     std::array<char, discarded_per_read> nowhere{};
     while (readable_ && !gone_) {
-        const ssize_t count = ::recv(socket_.get(), nowhere.data(), nowhere.size(), 0);
+        const ssize_t count = ::recv(descriptor(), nowhere.data(), nowhere.size(), 0);
         if (count > 0) {
             discarded_ += static_cast<std::size_t>(count);
             if (discarded_ > discarded_max) gone_ = true;
@@ -255,6 +287,10 @@ void Connection::discard_input() {
 void Connection::rest() {
     if (gone_) return remove();
     if (lingering_) return wait_for(Wait::linger);
+    if (transport_.is_handshaking()) {
+        if (desk_.draining) return remove();
+        return wait_for(Wait::head);
+    }
     if (blocked_) return wait_for(Wait::write);
     switch (stream_.phase()) {
         case RequestStream::Phase::between:
@@ -280,7 +316,8 @@ void Connection::wait_for(Wait wait) {
 }
 
 void Connection::on_timeout() {
-    if (wait_ == Wait::head || wait_ == Wait::body) {
+    const bool is_listening = !transport_.is_handshaking();
+    if (is_listening && (wait_ == Wait::head || wait_ == Wait::body)) {
         refuse(
             {&errors::request_timeout, "Send requests in one go, on a connection that carries."});
         return advance();
@@ -288,13 +325,15 @@ void Connection::on_timeout() {
     if (wait_ == Wait::write) {
         // Without this the kernel would go on to offer the rest to a client that does not read.
         const linger at_once{.l_onoff = 1, .l_linger = 0};
-        ::setsockopt(socket_.get(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+        ::setsockopt(descriptor(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
     }
     abort();
 }
 
 void Connection::turn_away() {
-    refuse({&errors::connections_exhausted, "Repeat the request in a moment."});
+    too_many_ = transport_.is_handshaking();
+    if (too_many_) return;
+    refuse(too_many);
     advance();
 }
 
@@ -305,7 +344,8 @@ void Connection::drain() {
 
 void Connection::abort() {
     gone_ = true;
-    ::shutdown(socket_.get(), SHUT_RDWR);
+    if (!blocked_) transport_.say_goodbye();
+    ::shutdown(descriptor(), SHUT_RDWR);
     if (!handling_) remove();
 }
 
@@ -314,6 +354,7 @@ void Connection::remove() {
     if (parked_.filled()) return parked_(runtime::Wake::ready);
     // A coroutine that runs now ends by itself and comes back here.
     if (has_coroutine_) return;
+    transport_.say_goodbye();
     desk_.waiting(wait_).erase(place_);
 }
 

@@ -15,7 +15,7 @@
 #include "http/poller.hpp"
 #include "http/request_stream.hpp"
 #include "http/route.hpp"
-#include "http/socket.hpp"
+#include "http/transport.hpp"
 #include "runtime/resume.hpp"
 
 namespace tenon::http {
@@ -36,14 +36,14 @@ public:
     using Place = std::list<Connection>::iterator;
 
     /// `address` is the peer's, textual.
-    Connection(Desk& desk, Socket socket, std::string address);
+    Connection(Desk& desk, Transport transport, std::string address);
     ~Connection() override;
     Connection(const Connection&) = delete;
     Connection& operator=(const Connection&) = delete;
 
     /// Where it lies in the desk's list for Wait::idle; called once, right after it was put there.
     void settle_at(Place place);
-    [[nodiscard]] int descriptor() const { return socket_.get(); }
+    [[nodiscard]] int descriptor() const { return transport_.descriptor(); }
     [[nodiscard]] Desk::Instant deadline() const { return deadline_; }
 
     void on_events(std::uint32_t events) override;
@@ -59,13 +59,14 @@ public:
 
 private:
     void advance();
+    void shake_hands();
     void pump();
     void take_request();
     void name_client(Request& request);
     bool receive();
     void flush();
     void refuse(const Refusal& refusal);
-    void finish_response(const Response& response);
+    void finish_response(Response& response);
     void append(const Response& response, const Delivery& delivery);
     void begin_close();
     void discard_input();
@@ -84,7 +85,7 @@ private:
     }
 
     Desk& desk_;
-    Socket socket_;
+    Transport transport_;
     std::string address_;             // the peer's
     std::optional<IpAddress> proxy_;  // the same, when its word on the client counts
     std::string client_;              // whom the proxy named last
@@ -104,8 +105,9 @@ private:
     bool blocked_ = false;   // the socket takes no more
     bool handling_ = false;  // serve() has the present request
     bool has_coroutine_ = false;
-    bool closing_ = false;  // nothing more is answered
-    bool refused_ = false;  // the client may not have noticed yet
+    bool closing_ = false;   // nothing more is answered
+    bool refused_ = false;   // the client may not have noticed yet
+    bool too_many_ = false;  // to be turned away after the handshake
     bool lingering_ = false;
     bool gone_ = false;  // nothing more is read or written
     Route route_;

@@ -11,12 +11,14 @@
 
 #include "http/address.hpp"
 #include "http/buffer_pool.hpp"
+#include "http/compress.hpp"
 #include "http/dispatch.hpp"
 #include "http/head.hpp"
 #include "http/message.hpp"
 #include "http/poller.hpp"
 #include "http/response_text.hpp"
 #include "http/server.hpp"
+#include "http/tls.hpp"
 #include "runtime/core.hpp"
 #include "runtime/metrics.hpp"
 #include "runtime/task_group.hpp"
@@ -53,6 +55,7 @@ struct Office {
     const ServerOptions& options;
     const Limits& limits;
     const Networks& trusted_proxies;
+    Certificate* certificate;                    ///< nullptr: no TLS
     std::atomic<std::size_t>& connections_open;  ///< of the process
 };
 
@@ -78,9 +81,11 @@ struct Desk {
     DateLine date_line;
     std::string_view date;
     Instant now;
-    Response scratch;          ///< for answers that need no waiting
-    std::string spare_out;     ///< warm memory for what is written next
-    runtime::Counter refused;  ///< requests that never became one
+    Response scratch;       ///< for answers that need no waiting
+    std::string spare_out;  ///< warm memory for what is written next
+    Compressor compressor;
+    runtime::Counter refused;            ///< requests that never became one
+    runtime::Counter handshakes_failed;  ///< of TLS
     bool draining = false;
     Waiters waiters;
     Poller poller;

@@ -134,6 +134,16 @@ std::optional<base::Error> lower_deadline(Exchange& exchange) {
     return std::nullopt;
 }
 
+std::optional<base::Error> refuse_encoded_body(Exchange& exchange) {
+    const auto coding = exchange.request.header("Content-Encoding");
+    if (!coding || exchange.request.body.empty()) return std::nullopt;
+    if (equal_without_case(*coding, "identity")) return std::nullopt;
+    // What RFC 9110 (section 12.5.3) has for saying which coding would have been taken.
+    exchange.response.add_header("Accept-Encoding", "identity");
+    return base::Error(errors::content_encoding,
+                       "Send the body as it is, without Content-Encoding.");
+}
+
 void answer_unauthenticated(Exchange& exchange, std::string_view parameters,
                             const std::string& detail) {
     exchange.response.add_header("WWW-Authenticate",
@@ -244,6 +254,9 @@ boost::asio::awaitable<void> Dispatcher::answer(runtime::Core& core, const Reque
 
 boost::asio::awaitable<void> Dispatcher::run(Exchange& exchange) const {
     if (const auto refused = lower_deadline(exchange)) {
+        co_return answer_error(exchange, *refused);
+    }
+    if (const auto refused = refuse_encoded_body(exchange)) {
         co_return answer_error(exchange, *refused);
     }
     if (!exchange.route.endpoint->spec.scope.empty() && !co_await admit(exchange)) co_return;

@@ -28,6 +28,8 @@ inline constexpr ErrorType expectation_unsupported{
     "http.expectation_unsupported", Kind::unsupported, "This expectation cannot be met"};
 inline constexpr ErrorType request_timeout{"http.request_timeout", Kind::invalid,
                                            "The request did not arrive in time", true};
+inline constexpr ErrorType tls_expected{"http.tls_expected", Kind::invalid,
+                                        "This port speaks TLS only"};
 inline constexpr ErrorType connections_exhausted{"http.connections_exhausted", Kind::unavailable,
                                                  "Too many connections", true};
 
@@ -53,6 +55,8 @@ inline constexpr ErrorType invalid_body{"http.invalid_body", Kind::invalid,
                                         "Fields of the body were refused"};
 inline constexpr ErrorType media_type{"http.media_type", Kind::unsupported,
                                       "The body must be application/json"};
+inline constexpr ErrorType content_encoding{"http.content_encoding", Kind::unsupported,
+                                            "The body must not be compressed"};
 inline constexpr ErrorType invalid_header{"http.invalid_header", Kind::invalid,
                                           "A header was refused"};
 

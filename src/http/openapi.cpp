@@ -46,8 +46,8 @@ ErrorTypes errors_of(const Endpoint& endpoint) {
         all.insert(all.end(), {&errors::invalid_parameters, &errors::invalid_header});
     }
     if (!endpoint.document.body.empty()) {
-        all.insert(all.end(),
-                   {&errors::invalid_body, &errors::media_type, &errors::body_too_large});
+        all.insert(all.end(), {&errors::invalid_body, &errors::media_type,
+                               &errors::content_encoding, &errors::body_too_large});
     }
     all.insert(all.end(), {&errors::internal, &errors::unavailable, &errors::deadline_exceeded});
     return all;

@@ -4,6 +4,7 @@
 #include <boost/asio/post.hpp>
 #include <condition_variable>
 #include <mutex>
+#include <optional>
 #include <stdexcept>
 
 #include "base/assert.hpp"
@@ -30,6 +31,12 @@ template <class T>
 T accepted(base::Result<T> read) {
     if (!read) throw std::runtime_error(read.error().detail());
     return *std::move(read);
+}
+
+std::unique_ptr<Certificate> certificate_of(const ServerOptions& options) {
+    if (options.tls_certificate.empty() && options.tls_key.empty()) return nullptr;
+    return std::make_unique<Certificate>(
+        CertificateFiles{.certificate = options.tls_certificate, .key = options.tls_key});
 }
 
 ServerOptions accepted(ServerOptions options) {
@@ -71,9 +78,19 @@ struct Server::State {
           options(accepted(std::move(given))),
           limits(limits_of(options)),
           trusted_proxies(accepted(Networks::parse(options.trusted_proxies))),
+          certificate(certificate_of(options)),
           dispatcher(router, authenticator, options) {
         for (std::size_t i = 0; i < cores.size(); ++i) {
             workers.push_back(std::make_unique<Worker>(cores[i], office));
+        }
+        if (certificate) {
+            certificate_reading = runtime::metrics().reading(
+                {.name = "tenon_http_certificate_valid_until_seconds",
+                 .help = "When the certificate ends, in seconds since 1970."},
+                [this] {
+                    const auto until = certificate->valid_until().time_since_epoch();
+                    return static_cast<double>(until.count());
+                });
         }
     }
 
@@ -89,12 +106,14 @@ struct Server::State {
     ServerOptions options;
     Limits limits;
     Networks trusted_proxies;
+    std::unique_ptr<Certificate> certificate;
     Dispatcher dispatcher;
     std::atomic<std::size_t> connections_open{0};
     const Office office{.dispatcher = dispatcher,
                         .options = options,
                         .limits = limits,
                         .trusted_proxies = trusted_proxies,
+                        .certificate = certificate.get(),
                         .connections_open = connections_open};
     std::vector<std::unique_ptr<Worker>> workers;
     std::uint16_t port = 0;
@@ -102,6 +121,7 @@ struct Server::State {
     runtime::Reading open_reading = runtime::metrics().reading(
         {.name = "tenon_http_connections", .help = "Open connections of clients."},
         [this] { return static_cast<double>(connections_open.load()); });
+    std::optional<runtime::Reading> certificate_reading;
 };
 
 Server::Server(runtime::Cores& cores, const Router& router, Authenticator& authenticator,

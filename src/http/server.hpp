@@ -22,6 +22,9 @@ struct ServerOptions {
     std::vector<std::string> trusted_proxies{};
     /// Origins whose pages may call from a browser, as check_origin wants them; none: off.
     std::vector<std::string> cors_origins{};
+    /// PEM files; both or none. With them every address speaks TLS only. See Certificate.
+    std::string tls_certificate{};
+    std::string tls_key{};
     std::size_t header_bytes_max = 16 * 1024;
     std::size_t headers_max = 100;
     std::size_t target_bytes_max = 8 * 1024;  ///< path and query
@@ -38,7 +41,8 @@ struct ServerOptions {
 /// Accepts on every core (SO_REUSEPORT) and answers by the router.
 class Server {
 public:
-    /// Errors: throws std::runtime_error with a sentence when an option is refused.
+    /// Errors: throws std::runtime_error with a sentence when an option or a file that it names is
+    ///         refused.
     Server(runtime::Cores& cores, const Router& router, Authenticator& authenticator,
            ServerOptions options);
     /// Expects: drained, or never started, or the cores still run.

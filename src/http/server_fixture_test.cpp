@@ -59,24 +59,25 @@ bool Client::fill() {
     return count > 0;
 }
 
-Answer Client::receive(bool head_only) {
-    std::size_t end = received_.find("\r\n\r\n");
-    while (end == std::string::npos) {
-        if (!fill()) return {};
-        end = received_.find("\r\n\r\n");
-    }
+std::optional<Answer> take_answer(std::string& received, bool head_only) {
+    const std::size_t end = received.find("\r\n\r\n");
+    if (end == std::string::npos) return std::nullopt;
     Answer answer;
-    answer.head = received_.substr(0, end + 2);
+    answer.head = received.substr(0, end + 2);
     answer.status = std::stoi(answer.head.substr(9, 3));
-    received_.erase(0, end + 4);
-    const std::string length = answer.header("Content-Length");
-    if (head_only || length.empty()) return answer;
-    while (received_.size() < std::stoul(length)) {
+    const std::string told = answer.header("Content-Length");
+    const std::size_t length = head_only || told.empty() ? 0 : std::stoul(told);
+    if (received.size() < end + 4 + length) return std::nullopt;
+    answer.body = received.substr(end + 4, length);
+    received.erase(0, end + 4 + length);
+    return answer;
+}
+
+Answer Client::receive(bool head_only) {
+    for (;;) {
+        if (auto answer = take_answer(received_, head_only)) return *std::move(answer);
         if (!fill()) return {};
     }
-    answer.body = received_.substr(0, std::stoul(length));
-    received_.erase(0, std::stoul(length));
-    return answer;
 }
 
 std::string Client::receive_all() {

@@ -6,6 +6,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,6 +36,9 @@ struct Answer {
 
     [[nodiscard]] std::string header(std::string_view name) const;
 };
+
+/// Takes the first response off `received`; nullopt while it is incomplete.
+[[nodiscard]] std::optional<Answer> take_answer(std::string& received, bool head_only = false);
 
 /// A blocking client that sends what it is told, byte for byte.
 class Client {

@@ -102,7 +102,9 @@ void Worker::admit(Socket socket, std::string address) {
         return;
     }
     auto& idle = desk_.waiting(Wait::idle);
-    idle.emplace_back(desk_, std::move(socket), std::move(address));
+    const Certificate* const certificate = desk_.office.certificate;
+    auto session = certificate == nullptr ? nullptr : certificate->open(socket.get());
+    idle.emplace_back(desk_, Transport(std::move(socket), std::move(session)), std::move(address));
     const auto place = std::prev(idle.end());
     place->settle_at(place);
     desk_.poller.add(place->descriptor(), connection_events, *place);
@@ -140,6 +142,10 @@ boost::asio::awaitable<void> Worker::sweep() {
         desk_.read_clocks();
         resume_accepting();
         end_overdue();
+        // One core looks for all.
+        if (desk_.office.certificate != nullptr && desk_.core.index() == 0) {
+            desk_.office.certificate->reload_if_changed();
+        }
     }
 }
 
@@ -166,8 +172,11 @@ void Worker::drain(std::function<void()> ended) {
     }
     listeners_.clear();
     desk_.draining = true;
-    auto& idle = desk_.waiting(Wait::idle);
-    for (auto next = idle.begin(); next != idle.end();) (next++)->drain();
+    // Among those who began a head are those who did not end a handshake.
+    for (const Wait wait : {Wait::idle, Wait::head}) {
+        auto& waiting = desk_.waiting(wait);
+        for (auto next = waiting.begin(); next != waiting.end();) (next++)->drain();
+    }
     own_tasks_.spawn("http.drain", finish(std::move(ended)));
 }
 

@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "app/docs_page.hpp"
+#include "http/compress.hpp"
 #include "runtime/json.hpp"
 #include "runtime/metrics.hpp"
 
@@ -78,9 +79,16 @@ awaitable<void> answer_text(Response& response, std::string_view type, std::stri
     co_return;
 }
 
+awaitable<void> answer_constant(Response& response, std::string_view type,
+                                std::shared_ptr<const http::ConstantBody> body) {
+    response.set_constant_body(type, std::move(body));
+    co_return;
+}
+
 /// The address by which this request reached the server.
 std::string server_url(const Request& request) {
-    return "http://" + std::string(request.header("Host").value_or("localhost"));
+    return (request.secure ? "https://" : "http://") +
+           std::string(request.header("Host").value_or("localhost"));
 }
 
 awaitable<void> answer_ready(const AdminFacts& facts, runtime::Call& call, Response& response) {
@@ -92,25 +100,37 @@ awaitable<void> answer_ready(const AdminFacts& facts, runtime::Call& call, Respo
 class ApiDocument {
 public:
     explicit ApiDocument(const http::Router& router) : router_(router) {}
-    [[nodiscard]] std::string for_server(std::string_view url) {
-        std::call_once(made_, [this] {
+    /// Most ask by one and the same address, for which the document is kept.
+    [[nodiscard]] std::shared_ptr<const http::ConstantBody> for_server(const std::string& url) {
+        const std::lock_guard lock(guard_);
+        if (!kept_ || url != kept_for_) {
+            kept_ = http::make_constant_body(write(url));
+            kept_for_ = url;
+        }
+        return kept_;
+    }
+
+private:
+    std::string write(const std::string& url) {
+        if (before_.empty()) {
             const auto text = router_.openapi(placeholder);
             const auto place = text.find(placeholder);
             before_ = text.substr(0, place);
             after_ = text.substr(place + placeholder.size());
-        });
+        }
         std::string text = before_;
-        runtime::append_json(text, std::string(url));
+        runtime::append_json(text, url);
         // append_json writes the quotes too, which the halves have already.
         text.erase(before_.size(), 1);
         text.pop_back();
         return text.append(after_);
     }
 
-private:
     static constexpr std::string_view placeholder = "https://tenon.invalid";
     const http::Router& router_;
-    std::once_flag made_;
+    std::mutex guard_;
+    std::string kept_for_;
+    std::shared_ptr<const http::ConstantBody> kept_;
     std::string before_;
     std::string after_;
 };
@@ -119,13 +139,14 @@ void add_pages(http::Router& router) {
     const auto document = std::make_shared<ApiDocument>(router);
     router.add_raw(open_spec("/openapi.json", "This document"),
                    [document](runtime::Call&, const Request& request, Response& response) {
-                       return answer_text(response, "application/json",
-                                          document->for_server(server_url(request)));
+                       return answer_constant(response, "application/json",
+                                              document->for_server(server_url(request)));
                    });
-    router.add_raw(open_spec("/docs", "The API, for people"), [](runtime::Call&, const Request&,
-                                                                 Response& response) {
-        return answer_text(response, "text/html; charset=utf-8", std::string(docs_page()));
-    });
+    const auto page = http::make_constant_body(std::string(docs_page()));
+    router.add_raw(open_spec("/docs", "The API, for people"),
+                   [page](runtime::Call&, const Request&, Response& response) {
+                       return answer_constant(response, "text/html; charset=utf-8", page);
+                   });
     router.add_raw(
         open_spec("/", "Where to go"), [](runtime::Call&, const Request&, Response& response) {
             return answer_text(response, "text/html; charset=utf-8", std::string(landing_page));

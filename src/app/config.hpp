@@ -16,6 +16,10 @@ namespace tenon::app {
 struct HttpSection {
     std::vector<std::string> addresses{"127.0.0.1", "::1"};
     std::uint16_t port = 8080;
+    std::string tls_certificate;
+    std::string tls_key;
+    std::vector<std::string> trusted_proxies;
+    std::vector<std::string> cors_origins;
     std::size_t connections_max = 10'000;
     std::size_t body_bytes_max = 1024 * 1024;
     std::size_t header_bytes_max = 16 * 1024;
@@ -26,8 +30,9 @@ struct HttpSection {
     std::chrono::milliseconds write_timeout{10'000};
 };
 BOOST_DESCRIBE_STRUCT(HttpSection, (),
-                      (addresses, port, connections_max, body_bytes_max, header_bytes_max,
-                       request_timeout, idle_timeout, header_timeout, body_timeout, write_timeout))
+                      (addresses, port, tls_certificate, tls_key, trusted_proxies, cors_origins,
+                       connections_max, body_bytes_max, header_bytes_max, request_timeout,
+                       idle_timeout, header_timeout, body_timeout, write_timeout))
 
 /// [postgres]
 struct PostgresSection {
@@ -104,6 +109,19 @@ struct option_docs<app::HttpSection> {
     static constexpr OptionDoc list[] = {
         {.name = "addresses", .effect = "Numeric addresses to listen on, all with the same port."},
         {.name = "port", .effect = "Where HTTP is served; 0 takes any free port."},
+        {.name = "tls_certificate",
+         .effect = "A PEM file with the certificate and those that vouch for it: with it every "
+                   "address speaks TLS only; empty speaks plain HTTP. A changed file is taken up "
+                   "within a second."},
+        {.name = "tls_key",
+         .effect = "A PEM file with the certificate's private key, without a passphrase."},
+        {.name = "trusted_proxies",
+         .effect = "Networks such as 10.0.0.0/8, or addresses, of the proxies whose "
+                   "X-Forwarded-For, Forwarded and X-Forwarded-Proto are believed; empty believes "
+                   "nobody."},
+        {.name = "cors_origins",
+         .effect = "Origins such as https://app.example.com whose pages may call the API from a "
+                   "browser, or * for all; empty lets none."},
         {.name = "connections_max",
          .effect = "Open connections of the process; one more is answered 503 and closed.",
          .unit = "connections",

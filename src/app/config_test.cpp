@@ -3,9 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <string>
 
 #include "app/commands.hpp"
+#include "app/test_folder.hpp"
 #include "runtime/config_text.hpp"
 #include "runtime/errors.hpp"
 
@@ -25,6 +27,14 @@ base::Result<runtime::LoadedConfig<Config>> load_text(const std::string& toml) {
         {.file = runtime::ConfigFile{.name = "tenon.toml", .text = toml},
          .environment = {},
          .flags = {}});
+}
+
+// As the commands load it.
+base::Result<runtime::LoadedConfig<Config>> load_file(const std::string& toml) {
+    const TestFolder folder;
+    const auto file = folder.path / "tenon.toml";
+    std::ofstream(file) << toml;
+    return load({.config_file = file.string(), .flags = {}});
 }
 
 base::Result<runtime::LoadedConfig<Config>> load_variable(const std::string& name,
@@ -84,6 +94,20 @@ TEST(AppConfig, ToldAllProblemsAtOnce) {
     EXPECT_THAT(refused.error().detail(), HasSubstr("http.port"));
     EXPECT_THAT(refused.error().detail(), HasSubstr("process.cores"));
     EXPECT_THAT(refused.error().detail(), HasSubstr("redis.command_timeout"));
+}
+
+TEST(AppConfig, RefusesNetworksAndOriginsThatMeanNothing) {
+    const auto refused = load_file(
+        "[http]\ntrusted_proxies = [\"10.0.0.0/8\", \"10.1.2.3/8\"]\n"
+        "cors_origins = [\"https://a.example/\"]\n");
+    ASSERT_FALSE(refused.has_value());
+    EXPECT_THAT(refused.error().detail(), HasSubstr("tenon.toml:2: http.trusted_proxies: "));
+    EXPECT_THAT(refused.error().detail(), HasSubstr("write 10.0.0.0/8"));
+    EXPECT_THAT(refused.error().detail(), HasSubstr("tenon.toml:3: http.cors_origins: "));
+    const auto half = load_file("[http]\ntls_certificate = \"certificate.pem\"\n");
+    ASSERT_FALSE(half.has_value());
+    EXPECT_THAT(half.error().detail(), HasSubstr("http.tls_key: is empty"));
+    EXPECT_TRUE(load_file("[http]\ntrusted_proxies = [\"::1\"]\ncors_origins = [\"*\"]\n"));
 }
 
 TEST(AppConfig, ShowsNoSecret) {

@@ -39,7 +39,7 @@ private:
     void start_instance();
     void ensure_key();
     void announce(std::chrono::milliseconds took) const;
-    void write_state() const;
+    void write_state();
     void make_clusters();
     [[nodiscard]] std::size_t shards() const;
     [[nodiscard]] std::string nodes_text() const;

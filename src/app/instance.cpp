@@ -42,16 +42,13 @@ constexpr auto start_limit = 30s;
 constexpr auto key_uses_every = 60s;
 constexpr auto domains_every = 5s;
 
-redis::ClientOptions redis_options(const Config& config) {
-    return {.address = config.redis.address,
-            .username = config.redis.username,
-            .password = config.redis.password.reveal(),
-            .command_timeout = config.redis.command_timeout};
-}
-
 http::ServerOptions server_options(const Config& config) {
     return {.addresses = config.http.addresses,
             .port = config.http.port,
+            .trusted_proxies = config.http.trusted_proxies,
+            .cors_origins = config.http.cors_origins,
+            .tls_certificate = config.http.tls_certificate,
+            .tls_key = config.http.tls_key,
             .header_bytes_max = config.http.header_bytes_max,
             .body_bytes_max = config.http.body_bytes_max,
             .connections_max = config.http.connections_max,
@@ -128,6 +125,13 @@ postgres::PoolOptions pool_options(const Config& config) {
             .connect_timeout = config.postgres.connect_timeout,
             .statement_timeout = config.postgres.statement_timeout,
             .lock_timeout = config.postgres.lock_timeout};
+}
+
+redis::ClientOptions redis_options(const Config& config) {
+    return {.address = config.redis.address,
+            .username = config.redis.username,
+            .password = config.redis.password.reveal(),
+            .command_timeout = config.redis.command_timeout};
 }
 
 /// Asks the keys of the core on which a request runs.
@@ -396,12 +400,17 @@ std::vector<std::string> Instance::stop() {
     return late;
 }
 
-std::string Instance::url() const {
-    const auto& address = config_.http.addresses.front();
+std::string url_of(const Config& config, std::uint16_t port) {
+    const auto& address = config.http.addresses.front();
     const bool is_any = address == "0.0.0.0" || address == "::";
     const bool is_v6 = address.find(':') != std::string::npos;
     const auto host = is_any ? "127.0.0.1" : is_v6 ? fmt::format("[{}]", address) : address;
-    return fmt::format("http://{}:{}", host, server_->port());
+    const auto scheme = config.http.tls_certificate.empty() ? "http" : "https";
+    return fmt::format("{}://{}:{}", scheme, host, port);
+}
+
+std::string Instance::url() const {
+    return url_of(config_, server_->port());
 }
 
 }  // namespace tenon::app

@@ -1,4 +1,5 @@
 #include "app/commands.hpp"
+#include "app/config_check.hpp"
 #include "app/run_state.hpp"
 
 namespace tenon::app {
@@ -18,7 +19,10 @@ base::Result<runtime::LoadedConfig<Config>> load(const Sources& sources) {
         if (!file) return base::fail(std::move(file.error()));
         from.file = std::move(*file);
     }
-    return runtime::load_config<Config>(from);
+    auto loaded = runtime::load_config<Config>(from);
+    if (!loaded) return loaded;
+    if (auto refused = check_config(*loaded)) return base::fail(std::move(*refused));
+    return loaded;
 }
 
 base::Result<Config> load_for_tools(const Sources& sources) {

@@ -43,19 +43,31 @@ std::uint64_t read_little_endian(const std::uint8_t* bytes) {
     return word;
 }
 
-}  // namespace
-
-Digest sha256(std::string_view bytes) {
-    // Looking the algorithm up and making a context cost more than hashing a short text.
-    static EVP_MD* const algorithm = EVP_MD_fetch(nullptr, "SHA256", nullptr);
+/// Looking an algorithm up and making a context cost more than hashing a short text, so callers
+/// keep the first and a thread the second.
+void digest_into(std::span<std::uint8_t> out, const EVP_MD* algorithm, std::string_view bytes) {
     thread_local const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context(
         EVP_MD_CTX_new(), &EVP_MD_CTX_free);
-    Digest digest;
     unsigned int size = 0;
     const bool done = EVP_DigestInit_ex(context.get(), algorithm, nullptr) == 1 &&
                       EVP_DigestUpdate(context.get(), bytes.data(), bytes.size()) == 1 &&
-                      EVP_DigestFinal_ex(context.get(), digest.data(), &size) == 1;
-    TENON_ASSERT(done && size == digest.size());
+                      EVP_DigestFinal_ex(context.get(), out.data(), &size) == 1;
+    TENON_ASSERT(done && size == out.size());
+}
+
+}  // namespace
+
+Digest sha256(std::string_view bytes) {
+    static EVP_MD* const algorithm = EVP_MD_fetch(nullptr, "SHA256", nullptr);
+    Digest digest;
+    digest_into(digest, algorithm, bytes);
+    return digest;
+}
+
+std::array<std::uint8_t, 16> md5(std::string_view bytes) {
+    static EVP_MD* const algorithm = EVP_MD_fetch(nullptr, "MD5", nullptr);
+    std::array<std::uint8_t, 16> digest{};
+    digest_into(digest, algorithm, bytes);
     return digest;
 }
 

@@ -15,6 +15,8 @@ using Digest = std::array<std::uint8_t, 32>;
 [[nodiscard]] Digest sha256(std::string_view bytes);
 /// HMAC-SHA256 (RFC 2104) under a key of any length.
 [[nodiscard]] Digest hmac_sha256(std::span<const std::uint8_t> key, std::string_view bytes);
+/// MD5 (RFC 1321), for layouts that others fixed with it; it protects nothing.
+[[nodiscard]] std::array<std::uint8_t, 16> md5(std::string_view bytes);
 /// XXH3-64; fast, not secret.
 [[nodiscard]] std::uint64_t hash64(std::string_view bytes);
 /// SipHash-2-4 of the word's 8 little-endian bytes: a keyed function whose values cannot be

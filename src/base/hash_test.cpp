@@ -28,6 +28,12 @@ TEST(Hash, HmacAcceptsAnEmptyKey) {
               "b613679a0814d9ec772f95d778c35fc5ff1697c493715653c6c712144292c5ad");
 }
 
+// RFC 1321, appendix A.5.
+TEST(Hash, Md5OfTheRfc) {
+    EXPECT_EQ(to_hex(md5("")), "d41d8cd98f00b204e9800998ecf8427e");
+    EXPECT_EQ(to_hex(md5("message digest")), "f96b697d7cb7938d525a2f31aaf161d0");
+}
+
 TEST(Hash, Hash64IsXxh3) {
     EXPECT_EQ(hash64(""), 0x2d06800538d394c2u);
 }

@@ -143,6 +143,7 @@ TEST_F(Edge, OtherOriginsAreToldWhyNot) {
         EXPECT_EQ(hidden.header("Vary"), "Origin");
     }
     EXPECT_EQ(ask("GET /v1/who").header("Vary"), "Origin");
+    EXPECT_EQ(slug_of(preflight("/v1/who", "\"}\xff")), "http.origin_refused");
 }
 
 TEST_F(Edge, APageCanReadWhyItsCallFailed) {

@@ -1,0 +1,54 @@
+#include "app/config_check.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+#include "http/address.hpp"
+#include "http/cors.hpp"
+#include "runtime/config_problems.hpp"
+
+namespace tenon::app {
+
+namespace {
+
+/// Collects what is refused, each with where it was set.
+class Findings {
+public:
+    explicit Findings(const std::vector<runtime::OptionState>& states) : states_(states) {}
+
+    void add(std::string_view path, const std::string& sentence) {
+        const auto state = std::ranges::find_if(
+            states_, [path](const auto& one) { return one.option->path == path; });
+        problems_.add(state == states_.end() ? std::string("default") : state->origin,
+                      std::string(path).append(": ").append(sentence));
+    }
+    [[nodiscard]] std::optional<base::Error> error() const {
+        if (problems_.empty()) return std::nullopt;
+        return problems_.error();
+    }
+
+private:
+    const std::vector<runtime::OptionState>& states_;
+    runtime::ConfigProblems problems_;
+};
+
+}  // namespace
+
+std::optional<base::Error> check_config(const runtime::LoadedConfig<Config>& loaded) {
+    Findings findings(loaded.states);
+    const HttpSection& section = loaded.values.http;
+    const auto networks = http::Networks::parse(section.trusted_proxies);
+    if (!networks) findings.add("http.trusted_proxies", networks.error().detail());
+    for (const std::string& origin : section.cors_origins) {
+        if (const auto refused = http::check_origin(origin)) {
+            findings.add("http.cors_origins", refused->detail());
+        }
+    }
+    if (section.tls_certificate.empty() != section.tls_key.empty()) {
+        findings.add(section.tls_key.empty() ? "http.tls_key" : "http.tls_certificate",
+                     "is empty, and TLS needs both http.tls_certificate and http.tls_key");
+    }
+    return findings.error();
+}
+
+}  // namespace tenon::app

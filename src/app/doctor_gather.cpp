@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "app/instance.hpp"
+#include "app/output.hpp"
 #include "app/probe.hpp"
 #include "app/topology.hpp"
 #include "base/clock.hpp"
@@ -70,14 +71,14 @@ void ask_postgres(storage::Session& session, PostgresFacts& facts) {
 PostgresFacts ask_node(const storage::Map::NodeSpec& node, storage::SchemaState schema) {
     PostgresFacts facts;
     facts.node = node.name;
-    facts.unreachable = schema.unreachable;
+    facts.unreachable = in_one_line(schema.unreachable);
     facts.schema = std::move(schema);
     if (!facts.unreachable.empty()) return facts;
     try {
         storage::Session session({.node = node.name, .conninfo = node.conninfo});
         ask_postgres(session, facts);
     } catch (const runtime::Failure& failure) {
-        facts.unreachable = failure.what();
+        facts.unreachable = in_one_line(failure.what());
     }
     return facts;
 }
@@ -154,6 +155,7 @@ MachineFacts gather_machine(const DoctorTarget& target) {
     facts.cores = static_cast<std::int64_t>(cores);
     facts.connections_per_core = storage::writers_of(1, pool_options(config));
     facts.addresses = config.http.addresses;
+    facts.speaks_tls = !config.http.tls_certificate.empty();
     rlimit files{};
     if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
         facts.files_max = static_cast<std::int64_t>(files.rlim_cur);

@@ -50,7 +50,8 @@ Finding judge_encryption(const MachineFacts& machine) {
     const bool safe = is_local || machine.speaks_tls;
     return make_finding("http.encryption", safe ? Severity::ok : Severity::warning,
                         safe ? where : where + " without TLS: keys cross the network in clear",
-                        "listen on loopback behind a proxy that speaks TLS on the same machine");
+                        "set http.tls_certificate and http.tls_key, or listen on loopback behind a "
+                        "proxy on this machine that speaks TLS");
 }
 
 }  // namespace

@@ -14,8 +14,18 @@ void print(std::string_view text) {
 
 void complain(std::string_view sentence) {
     const auto name = paint(stderr, Tint::red, "tenon:");
-    std::fprintf(stderr, "%s %.*s\n", name.c_str(), static_cast<int>(sentence.size()),
-                 sentence.data());
+    std::fprintf(stderr, "%s %s\n", name.c_str(), in_one_line(sentence).c_str());
+}
+
+std::string in_one_line(std::string_view text) {
+    std::string line;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const bool goes_on = text.substr(i).starts_with("\n\t");
+        line += goes_on ? ' ' : text[i];
+        if (goes_on) ++i;
+    }
+    while (line.ends_with('\n')) line.pop_back();
+    return line;
 }
 
 std::string as_json_lines(std::string_view array) {

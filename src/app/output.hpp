@@ -18,6 +18,8 @@ enum class OutputForm : std::uint8_t { text, json, jsonl, none, env };
 void print(std::string_view text);
 /// Writes "tenon: sentence" and a newline to standard error.
 void complain(std::string_view sentence);
+/// What libraries say in several lines (a line feed and a tab between them), in one. Pure.
+[[nodiscard]] std::string in_one_line(std::string_view text);
 
 /// Prints items in the chosen form; `text` gives the whole text form.
 template <class T, class Text>

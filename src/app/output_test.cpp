@@ -18,6 +18,12 @@ TEST(AsJsonLines, AnEmptyArrayHasNoLine) {
     EXPECT_EQ(as_json_lines("[]"), "");
 }
 
+TEST(InOneLine, JoinsWhatGoesOnAndLeavesLists) {
+    EXPECT_EQ(in_one_line("no socket\n\tIs it running?\n"), "no socket Is it running?");
+    EXPECT_EQ(in_one_line("first\nsecond"), "first\nsecond");
+    EXPECT_EQ(in_one_line(""), "");
+}
+
 TEST(ExitCodeDocs, ExplainEveryCodeOnceInOrder) {
     int before = -1;
     for (const auto& doc : exit_code_docs) {

@@ -36,6 +36,12 @@ Answer ask(const std::string& url, const std::string& key) {
     curl_easy_setopt(request.get(), CURLOPT_PROXY, "");
     curl_easy_setopt(request.get(), CURLOPT_WRITEFUNCTION, &keep);
     curl_easy_setopt(request.get(), CURLOPT_WRITEDATA, &answer.body);
+    if (key.empty()) {
+        // Whether it is ready is asked by an address, which a certificate hardly names; nothing
+        // secret is sent.
+        curl_easy_setopt(request.get(), CURLOPT_SSL_VERIFYPEER, 0L);
+        curl_easy_setopt(request.get(), CURLOPT_SSL_VERIFYHOST, 0L);
+    }
     const auto outcome = curl_easy_perform(request.get());
     if (outcome != CURLE_OK) return {.why_none = curl_easy_strerror(outcome)};
     curl_easy_getinfo(request.get(), CURLINFO_RESPONSE_CODE, &answer.status);

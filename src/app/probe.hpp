@@ -14,7 +14,8 @@ struct Answer {
 
 /// GET URL, with the key as Bearer token when there is one, within two seconds; never by a proxy.
 ///
-/// Shape: a body beyond 1 MiB is cut off. Threads: any but a core's, for it blocks.
+/// Shape: a body beyond 1 MiB is a failure; without a key, no certificate is checked. Threads: any
+/// but a core's, for it blocks.
 [[nodiscard]] Answer ask(const std::string& url, const std::string& key = "");
 
 /// True when GET URL/readyz answers 200.

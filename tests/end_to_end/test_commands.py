@@ -84,13 +84,17 @@ class ExitCodes(ServerCase):
                 "--set", "postgres.connect_timeout=200ms")
         self.assert_sentence(tenon("migrate", *away), 5, "/nowhere")
 
-    def start_and_interrupt(self, *arguments, when, times=1):
+    def start_and_interrupt(self, *arguments, when, again=False):
         process = subprocess.Popen([PROGRAM, *map(str, arguments)], stdin=subprocess.DEVNULL,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                    env=clean_environment())
         self.addCleanup(process.kill)
         wait_for("the moment to interrupt", when)
-        for _ in range(times):
+        process.send_signal(signal.SIGINT)
+        if again:
+            pending = pathlib.Path(f"/proc/{process.pid}/status")
+            wait_for("the first signal being taken",
+                     lambda: re.search(r"^ShdPnd:\s*0+$", pending.read_text(), re.MULTILINE))
             process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=30)
         return subprocess.CompletedProcess(arguments, process.returncode, out, err)
@@ -121,7 +125,7 @@ class ExitCodes(ServerCase):
         folder = new_folder(self)
         folder.chmod(0o755)
         done = self.start_and_interrupt(
-            "dev", "--data", folder / "data", "--port", "0", times=2,
+            "dev", "--data", folder / "data", "--port", "0", again=True,
             when=lambda: (folder / "data/log/initdb.log").exists())
         self.assertEqual(done.returncode, 130)
         wait_for("the end of the engines", lambda: not processes_in(folder))
@@ -133,9 +137,9 @@ class Terminal(ServerCase):
     def in_terminal(self, *arguments, environment=None):
         """What a command writes to a terminal that is its stdin, stdout and stderr."""
         ours, its = pty.openpty()
+        wanted = {"TERM": "xterm", "NO_COLOR": "", **(environment or {})}
         process = subprocess.Popen([PROGRAM, *map(str, arguments)], stdin=its, stdout=its,
-                                   stderr=its, env=clean_environment(TERM="xterm", NO_COLOR="",
-                                                                     **(environment or {})))
+                                   stderr=its, env=clean_environment(**wanted))
         os.close(its)
         text = b""
         with contextlib.suppress(OSError):  # how a terminal tells that nobody writes any more
@@ -262,7 +266,11 @@ class Configuration(unittest.TestCase):
             value = default.strip('"') if not default.startswith("[") else "127.0.0.1"
             if option.get("secret") or not value:
                 value = "text"
-            shown = self.show(environment={variable: value})
+            # One is nothing without the other.
+            pair = {"http.tls_certificate": "TENON_HTTP_TLS_KEY",
+                    "http.tls_key": "TENON_HTTP_TLS_CERTIFICATE"}.get(path)
+            more = {pair: "text"} if pair else {}
+            shown = self.show(environment={variable: value, **more})
             with self.subTest(option=path):
                 self.assertEqual(shown[path]["origin"], f"env {variable}")
 

@@ -17,10 +17,11 @@ BannerFacts facts() {
                       .url = "http://127.0.0.1:8080",
                       .key = "tnk_x",
                       .project = "demo",
-                      .data = "/home/me/.tenon",
+                      .data = "/srv/shop/.tenon",
                       .postgres = "",
+                      .nodes = "",
                       .redis = ""},
-            .engines = "/home/me/.tenon",
+            .engines = "/srv/shop/.tenon",
             .took = 2'340ms,
             .in_background = false};
 }
@@ -29,7 +30,7 @@ TEST(Banner, HasAllThatOneNeedsInTwelveLines) {
     const auto text = banner(facts());
     EXPECT_LE(std::ranges::count(text, '\n'), 12);
     for (const char* needed : {"after 2.3 s", "http://127.0.0.1:8080/docs", "tnk_x", "Ctrl-C",
-                               "kept until you delete it", "rm -r /home/me/.tenon", "curl "}) {
+                               "kept until you delete it", "rm -r /srv/shop/.tenon", "curl "}) {
         EXPECT_THAT(text, HasSubstr(needed));
     }
     EXPECT_THAT(text, Not(HasSubstr("engines:")));
@@ -44,7 +45,7 @@ TEST(Banner, SaysWhereTheEnginesLieWhenElsewhere) {
 TEST(Banner, OfTheBackgroundIsStoppedByACommand) {
     auto behind = facts();
     behind.in_background = true;
-    EXPECT_THAT(banner(behind), HasSubstr("stop  tenon stop --data /home/me/.tenon"));
+    EXPECT_THAT(banner(behind), HasSubstr("stop  tenon stop --data /srv/shop/.tenon"));
     EXPECT_THAT(banner(behind), Not(HasSubstr("Ctrl-C")));
 }
 

@@ -97,7 +97,8 @@ class Doctor(DatabaseCase):
         self.assertIn("machine.open_files", findings)
 
     def test_open_to_the_network_without_tls(self):
-        findings = self.examine("--data", self.server.data, "--set", "http.addresses=127.0.0.1,0.0.0.0")
+        findings = self.examine("--data", self.server.data, "--set",
+                                "http.addresses=127.0.0.1,0.0.0.0")
         self.assert_severity(findings, "http.encryption", "warning", "0.0.0.0")
 
     def test_few_open_files(self):

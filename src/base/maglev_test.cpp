@@ -51,6 +51,14 @@ RC_GTEST_PROP(Maglev, EveryNodeHasItsShareToAnEntryOrTwo, ()) {
     }
 }
 
+TEST(Maglev, TheLightestNodeHasAnEntryToo) {
+    const auto table =
+        fill_maglev(std::vector<MaglevWish>{{.offset = 5, .skip = 3, .weight = node_weight_max},
+                                            {.offset = 5, .skip = 3, .weight = 1}},
+                    251);
+    EXPECT_EQ(std::ranges::count(table, 1u), 1);
+}
+
 TEST(Maglev, ANodeThatGoesDisturbsFewOthers) {
     std::vector<Node> nodes;
     nodes.reserve(100);

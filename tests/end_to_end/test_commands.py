@@ -266,6 +266,8 @@ class Configuration(unittest.TestCase):
             value = default.strip('"') if not default.startswith("[") else "127.0.0.1"
             if option.get("secret") or not value:
                 value = "text"
+            if path == "http.cors_origins":
+                value = "https://app.example.com"
             # One is nothing without the other.
             pair = {"http.tls_certificate": "TENON_HTTP_TLS_KEY",
                     "http.tls_key": "TENON_HTTP_TLS_CERTIFICATE"}.get(path)

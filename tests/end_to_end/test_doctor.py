@@ -64,8 +64,8 @@ class Doctor(DatabaseCase):
     def test_a_changed_and_an_unknown_migration(self):
         self.migrate()
         self.assert_severity(self.examine_fresh(), "schema.changed", "ok")
-        self.sql("UPDATE tenon.migrations SET checksum = repeat('0', 64) WHERE room = 'links' "
-                 "AND number = 1", self.fresh)
+        self.sql("UPDATE tenon.migrations SET checksum = decode(repeat('0', 64), 'hex') "
+                 "WHERE room = 'links' AND number = 1", self.fresh)
         self.assert_severity(self.examine_fresh(code=3), "schema.changed", "failure", "links/0001")
         self.sql("UPDATE tenon.migrations SET number = 999 WHERE room = 'links' AND number = 1",
                  self.fresh)

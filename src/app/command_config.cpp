@@ -5,6 +5,13 @@ namespace tenon::app {
 
 namespace {
 
+/// Prints what `make` gives, a JSON array, as json or as jsonl.
+template <class Make>
+void print_array(OutputForm form, const Make& make) {
+    if (form == OutputForm::json) print(make() + "\n");
+    if (form == OutputForm::jsonl) print(as_json_lines(make()));
+}
+
 ExitCode check(const Sources& sources, OutputForm form) {
     const auto loaded = load(sources);
     const auto* error = loaded ? nullptr : &loaded.error();
@@ -23,9 +30,8 @@ ExitCode show(const Sources& sources, OutputForm form) {
         complain(loaded.error().detail());
         return ExitCode::failed;
     }
-    const bool json = form == OutputForm::json || form == OutputForm::jsonl;
-    if (json) print(runtime::show_config_json(loaded->states) + "\n");
     if (form == OutputForm::text) print(runtime::show_config_text(loaded->states));
+    print_array(form, [&] { return runtime::show_config_json(loaded->states); });
     return ExitCode::ok;
 }
 
@@ -33,18 +39,19 @@ ExitCode show(const Sources& sources, OutputForm form) {
 
 ExitCode run_config(const Sources& sources, const ConfigCommand& command) {
     const auto& options = runtime::options_of<Config>();
-    const bool json = command.form == OutputForm::json || command.form == OutputForm::jsonl;
+    const auto all = [&options] { return runtime::document_config_json(options); };
     switch (command.action) {
         case ConfigCommand::Action::check:
             return check(sources, command.form);
         case ConfigCommand::Action::show:
             return show(sources, command.form);
         case ConfigCommand::Action::defaults:
-            if (command.form != OutputForm::none) print(runtime::default_config(options));
+            if (command.form == OutputForm::text) print(runtime::default_config(options));
+            print_array(command.form, all);
             return ExitCode::ok;
         case ConfigCommand::Action::docs:
             if (command.form == OutputForm::text) print(runtime::document_config(options));
-            if (json) print(runtime::document_config_json(options) + "\n");
+            print_array(command.form, all);
             return ExitCode::ok;
     }
     return ExitCode::usage;

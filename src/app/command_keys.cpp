@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "app/commands.hpp"
+#include "app/data_folder.hpp"
 #include "app/tool_session.hpp"
 #include "base/base62.hpp"
 #include "base/rfc3339.hpp"
@@ -110,12 +111,42 @@ ExitCode print_list(ToolSession& session, const KeysCommand& command) {
     return ExitCode::ok;
 }
 
+/// The one key of a name that has no end yet, so that after `rotate` the name means the new one.
+awaitable<base::Uuid> find_by_name(ToolSession& session, runtime::Call& call,
+                                   const KeysCommand& command) {
+    const auto project = co_await session.store().find_project(call, command.project);
+    std::vector<base::Uuid> found;
+    if (project) {
+        for (const auto& key : co_await session.keys().list(call, project->id)) {
+            const bool endless = !key.revoked_at && !key.expires_at;
+            if (endless && key.name == command.id) found.push_back(key.id);
+        }
+    }
+    if (found.size() == 1) co_return found.front();
+    throw CommandError(
+        fmt::format("{} keys without an end are called '{}' in project '{}'; name "
+                    "one by its id, which `tenon keys list` shows",
+                    found.size(), command.id, command.project));
+}
+
+base::Result<base::Uuid> find_id(ToolSession& session, runtime::Call& call,
+                                 const KeysCommand& command) {
+    // The text of a key is a secret, which no message may repeat.
+    if (command.id.starts_with("tnk_")) {
+        throw CommandError(
+            "that is the text of a key; name it by its id, which `tenon keys list` "
+            "shows");
+    }
+    if (command.id.starts_with("key_")) return base::parse_id("key", command.id);
+    return session.run(find_by_name(session, call, command));
+}
+
 base::Result<ShownKey> change(ToolSession& session, const KeysCommand& command) {
     auto call = session.make_call();
     if (command.action == KeysCommand::Action::make) {
         return session.run(make(session, call, command));
     }
-    const auto id = base::parse_id("key", command.id);
+    const auto id = find_id(session, call, command);
     if (!id) return base::fail(id.error());
     if (command.action == KeysCommand::Action::rotate) {
         return session.run(rotate(session, call, *id, command));

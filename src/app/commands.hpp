@@ -9,6 +9,7 @@
 
 #include "app/config.hpp"
 #include "app/output.hpp"
+#include "app/size.hpp"
 #include "runtime/config.hpp"
 
 namespace tenon::app {
@@ -34,12 +35,14 @@ struct DevOptions {
     std::filesystem::path ready_file;   ///< empty: none
     std::size_t cores = 0;
     std::string log_level = "warning";
+    bool detach = false;  ///< in a session of its own; see detach.hpp
+    OutputForm form = OutputForm::text;
 };
 
 /// Everything on this machine until a signal; see docs/operations.md.
-ExitCode run_dev(const DevOptions& options);
-/// The server alone, on engines that the configuration names.
-ExitCode run_serve(const Sources& sources);
+ExitCode run_dev(DevOptions options);
+/// The server alone, on engines that the configuration names; prints its address when it serves.
+ExitCode run_serve(const Sources& sources, OutputForm form);
 
 /// What `tenon migrate` and `tenon migrate plan` take.
 struct MigrateCommand {
@@ -55,7 +58,7 @@ struct KeysCommand {
     Action action = Action::list;
     std::string project = "demo";
     std::string name;
-    std::string id;
+    std::string id;  ///< of rotate and revoke: an id, or a name
     std::vector<std::string> scopes{"*"};
     std::chrono::hours overlap{24};
     OutputForm form = OutputForm::text;
@@ -63,13 +66,17 @@ struct KeysCommand {
 /// Makes, lists, rotates or revokes keys in the database, whether a server runs or not.
 ExitCode run_keys(const Sources& sources, const KeysCommand& command);
 
-/// What `tenon status` takes.
-struct StatusCommand {
-    enum class Form { text, json, env, none };
-    Form form = Form::text;
-};
-/// Tells what runs in a data folder; ExitCode::not_ready when nothing does.
-ExitCode run_status(const std::filesystem::path& data, const StatusCommand& command);
+/// Tells what runs in a data folder; ExitCode::not_ready when nothing does, unauthenticated when it
+/// does not accept the folder's key any more.
+ExitCode run_status(const std::filesystem::path& data, OutputForm form);
+/// Ends what runs in a data folder and returns when it has ended, engines included.
+ExitCode run_stop(const std::filesystem::path& data, OutputForm form);
+
+/// Checks a deployment; ExitCode::check_failed when something does not work or loses data.
+ExitCode run_doctor(const Sources& sources, OutputForm form);
+
+/// Prints what a load of short links needs.
+ExitCode run_size_links(const LinksLoad& load, OutputForm form);
 
 /// What `tenon config` takes.
 struct ConfigCommand {

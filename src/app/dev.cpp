@@ -9,6 +9,9 @@
 #include <boost/asio/use_future.hpp>
 
 #include "access/key_text.hpp"
+#include "app/banner.hpp"
+#include "app/colour.hpp"
+#include "app/detach.hpp"
 #include "app/free_port.hpp"
 #include "runtime/json.hpp"
 #include "runtime/log.hpp"
@@ -116,36 +119,22 @@ void Dev::ensure_key() {
     if (state_.key != known) write_file(folder_.key_file(), state_.key + "\n");
 }
 
-void Dev::write_state() const {
-    auto state = state_;
-    state.pid = getpid();
-    state.url = instance_->url();
-    state.data = folder_.path().string();
-    state.postgres = postgres_.conninfo();
-    state.redis = redis_.address();
-    write_file(folder_.run_file(), runtime::to_json(state) + "\n");
+void Dev::write_state() {
+    state_.pid = getpid();
+    state_.url = instance_->url();
+    state_.data = folder_.path().string();
+    state_.postgres = postgres_.conninfo();
+    state_.redis = redis_.address();
+    write_file(folder_.run_file(), runtime::to_json(state_) + "\n");
     if (options_.ready_file.empty()) return;
     write_file(options_.ready_file,
-               fmt::format("{{\"url\":\"{}\",\"key\":\"{}\"}}\n", state.url, state.key));
+               fmt::format("{{\"url\":\"{}\",\"key\":\"{}\"}}\n", state_.url, state_.key));
 }
 
 void Dev::announce(std::chrono::milliseconds took) const {
-    const auto url = instance_->url();
-    const auto elsewhere = folder_.engines() == folder_.path()
-                               ? std::string()
-                               : fmt::format(" (engines: {})", folder_.engines().string());
-    print(fmt::format(
-        "Tenon is ready after {:.1f} s: {}   API: {}/docs\n"
-        "data  {}{}, kept until you delete it\n"
-        "stop  Ctrl-C      wipe  stop, then rm -r {}\n"
-        "\n"
-        "export TENON_URL={} TENON_KEY={}\n"
-        "curl -s $TENON_URL/v1/links -H \"Authorization: Bearer $TENON_KEY\" -H 'Content-Type: "
-        "application/json' -d '{{\"url\": \"https://example.com/\", \"alias\": \"first\"}}'\n"
-        "curl -si $TENON_URL/first\n"
-        "curl -s $TENON_URL/v1/links -H \"Authorization: Bearer $TENON_KEY\"\n",
-        static_cast<double>(took.count()) / 1000, url, url, folder_.path().string(), elsewhere,
-        folder_.path().string(), url, state_.key));
+    print_item(options_.form, status_of(state_, true), [&](const auto&) {
+        return banner({.state = state_, .engines = folder_.engines(), .took = took});
+    });
 }
 
 template <class Engine>
@@ -195,15 +184,28 @@ bool Dev::stop() {
     return late.empty();
 }
 
-ExitCode run_dev(const DevOptions& options) {
+namespace {
+
+runtime::LogOptions log_options(const DevOptions& options) {
     runtime::LogOptions logging{.level = runtime::Level::warning};
     for (const auto level : {runtime::Level::debug, runtime::Level::info, runtime::Level::warning,
                              runtime::Level::error}) {
         if (runtime::name_of(level) == options.log_level) logging.level = level;
     }
-    runtime::start_logging(logging);
+    logging.coloured = is_coloured(stderr);
+    return logging;
+}
+
+}  // namespace
+
+ExitCode run_dev(DevOptions options) {
+    if (options.detach) {
+        if (const auto code = detach(options)) return *code;
+        options.form = OutputForm::none;  // the one that waits tells it
+    }
+    runtime::start_logging(log_options(options));
     StopEvent stop;
-    Dev dev(options);
+    Dev dev(std::move(options));
     dev.start();
     dev.watch(stop);
     const bool clean = dev.stop();

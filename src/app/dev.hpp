@@ -38,7 +38,7 @@ private:
     void start_instance();
     void ensure_key();
     void announce(std::chrono::milliseconds took) const;
-    void write_state() const;
+    void write_state();
     void revive_ended_engines();
     template <class Engine>
     void revive(Engine& engine, std::string_view name);

@@ -37,13 +37,6 @@ constexpr auto start_limit = 30s;
 constexpr auto key_uses_every = 60s;
 constexpr auto domains_every = 5s;
 
-redis::ClientOptions redis_options(const Config& config) {
-    return {.address = config.redis.address,
-            .username = config.redis.username,
-            .password = config.redis.password.reveal(),
-            .command_timeout = config.redis.command_timeout};
-}
-
 http::ServerOptions server_options(const Config& config) {
     return {.addresses = config.http.addresses,
             .port = config.http.port,
@@ -117,6 +110,13 @@ postgres::PoolOptions pool_options(const Config& config) {
             .connect_timeout = config.postgres.connect_timeout,
             .statement_timeout = config.postgres.statement_timeout,
             .lock_timeout = config.postgres.lock_timeout};
+}
+
+redis::ClientOptions redis_options(const Config& config) {
+    return {.address = config.redis.address,
+            .username = config.redis.username,
+            .password = config.redis.password.reveal(),
+            .command_timeout = config.redis.command_timeout};
 }
 
 /// Asks the keys of the core on which a request runs.
@@ -326,12 +326,16 @@ std::vector<std::string> Instance::stop() {
     return late;
 }
 
-std::string Instance::url() const {
-    const auto& address = config_.http.addresses.front();
+std::string url_of(const Config& config, std::uint16_t port) {
+    const auto& address = config.http.addresses.front();
     const bool is_any = address == "0.0.0.0" || address == "::";
     const bool is_v6 = address.find(':') != std::string::npos;
     const auto host = is_any ? "127.0.0.1" : is_v6 ? fmt::format("[{}]", address) : address;
-    return fmt::format("http://{}:{}", host, server_->port());
+    return fmt::format("http://{}:{}", host, port);
+}
+
+std::string Instance::url() const {
+    return url_of(config_, server_->port());
 }
 
 }  // namespace tenon::app

@@ -28,6 +28,12 @@ namespace tenon::app {
 /// The pool of one core to one node, as configured.
 [[nodiscard]] postgres::PoolOptions pool_options(const Config& config);
 
+/// The client of one core to Redis, as configured.
+[[nodiscard]] redis::ClientOptions redis_options(const Config& config);
+
+/// Where a server of this configuration answers on a port, such as http://127.0.0.1:8080.
+[[nodiscard]] std::string url_of(const Config& config, std::uint16_t port);
+
 /// What lives on one core; made and ended on its thread.
 struct CoreParts {
     CoreParts(runtime::Core& core, const Config& config, std::shared_ptr<const storage::Map> map,

@@ -51,8 +51,9 @@ std::unique_ptr<State> make_state(const LogOptions& options) {
     const bool in_terminal = ::isatty(::fileno(options.stream)) == 1;
     state->as_json =
         options.form == LogForm::json || (options.form == LogForm::automatic && !in_terminal);
-    state->coloured =
+    const bool wanted =
         in_terminal && environment_value("NO_COLOR").empty() && environment_value("TERM") != "dumb";
+    state->coloured = options.coloured.value_or(wanted);
     auto sink = std::make_shared<StreamSink>(options.stream);
     if (options.asynchronous) {
         state->writer = std::make_shared<spdlog::details::thread_pool>(options.queue_max, 1);

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <initializer_list>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -79,6 +80,8 @@ struct LogOptions {
     bool asynchronous = true;           ///< a thread writes; false: the caller does
     std::size_t queue_max = 8'192;      ///< lines that may wait; the oldest gives way, > 0
     std::FILE* stream = stderr;         ///< where lines go; not owned
+    /// Of lines for people; nullopt: in a terminal, unless NO_COLOR or TERM=dumb say otherwise.
+    std::optional<bool> coloured = std::nullopt;
 };
 
 /// Sets how lines are written from now on. Once, by main, before other threads log.

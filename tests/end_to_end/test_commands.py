@@ -1,18 +1,22 @@
-"""The command line: help, exit codes, configuration, keys and migrations."""
+"""The command line: exit codes, terminals, configuration, keys and migrations."""
 
+import contextlib
 import json
 import os
 import pathlib
+import pty
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import tempfile
 import unittest
 import uuid
 
-from tests.support.cases import ServerCase, clean_environment, records, tenon
-from tests.support.dev import PROGRAM, Client, Dev, wait_for
+from tests.support.cases import (DatabaseCase, ServerCase, clean_environment, records,
+                                 tenon)
+from tests.support.dev import PROGRAM, Client, Dev, processes_in, wait_for
 
 
 def setUpModule():
@@ -29,57 +33,153 @@ def new_folder(test):
     return folder
 
 
-def commands_of(help_text):
-    """The subcommands that a help text lists."""
-    found = re.search(r"(?:Subcommands|SUBCOMMANDS):\n((?:  .*\n?|\n)+)", help_text)
-    return re.findall(r"^  ([a-z]\S*)", found[1], re.MULTILINE) if found else []
+class ExitCodes(ServerCase):
+    """One command for each exit code of docs/operations.md."""
 
+    def test_0_ok(self):
+        done = tenon("status", "--data", self.server.data)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertRegex(tenon("--version").stdout, r"^tenon \d+\.\d+")
 
-class Help(unittest.TestCase):
-    def walk(self, path=()):
-        """Every command with its help text."""
-        done = tenon(*path, "--help")
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(done.stderr, "")
-        yield path, done.stdout
-        for name in commands_of(done.stdout):
-            yield from self.walk((*path, name))
+    def assert_sentence(self, done, code, *mentioned):
+        self.assertEqual((done.returncode, done.stdout), (code, ""), done.stderr)
+        self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+        for text in mentioned:
+            self.assertIn(text, done.stderr)
 
-    def test_every_command_explains_itself(self):
-        seen = []
-        for path, text in self.walk():
-            seen.append(" ".join(path))
-            with self.subTest(command=path):
-                self.assertIn("--help", text)
-                self.assertNotIn("\x1b", text)
-                self.assertLessEqual(max(map(len, text.splitlines())), 120)
-        expected = {"dev", "serve", "migrate", "migrate plan", "keys", "keys make", "keys list",
-                    "keys rotate", "keys revoke", "status", "config", "config show",
-                    "config default", "config check", "config docs"}
-        self.assertLessEqual(expected, set(seen))
+    def test_1_failed(self):
+        done = tenon("keys", "revoke", "no-such-key", "--data", self.server.data)
+        self.assert_sentence(done, 1, "no-such-key", "keys list")
 
-    def test_exit_codes_are_documented(self):
-        text = tenon("--help").stdout
-        for meaning in ("ok", "failed", "usage", "check failed", "authenticated", "not ready",
-                        "interrupted"):
-            self.assertIn(meaning, text)
-
-    def test_version(self):
-        done = tenon("--version")
-        self.assertEqual(done.returncode, 0)
-        self.assertRegex(done.stdout, r"^tenon \d+\.\d+")
-
-    def test_misuse_of_every_command_is_exit_2(self):
-        for path, _ in self.walk():
-            done = tenon(*path, "--no-such-option")
-            with self.subTest(command=path):
-                self.assertEqual(done.returncode, 2, done.stderr)
-                self.assertEqual(done.stdout, "")
-                self.assertTrue(done.stderr)
-        for arguments in ((), ("nothing",), ("keys",), ("config",), ("keys", "make"),
-                          ("keys", "rotate"), ("status", "-o", "xml"), ("config", "show", "x")):
+    def test_2_usage(self):
+        for arguments in ((), ("nothing",), ("keys",), ("keys", "make"), ("keys", "rotate"),
+                          ("config", "show", "x"), ("config", "show", "--set", "http.port"),
+                          ("keys", "rotate", "x", "--overlap", "soon")):
             with self.subTest(arguments=arguments):
-                self.assertEqual(tenon(*arguments).returncode, 2)
+                self.assert_sentence(tenon(*arguments), 2, "--help")
+
+    def test_3_a_check_failed(self):
+        done = tenon("config", "check", environment={"TENON_HTTP_PROT": "1"})
+        self.assertEqual((done.returncode, done.stderr), (3, ""))
+
+    def test_4_not_authenticated(self):
+        server = Dev(arguments=("--port", "0")).start()
+        self.addCleanup(server.remove)
+        self.assertEqual(tenon("keys", "revoke", "dev", "--data", server.data).returncode, 0)
+        done = wait_for("the end of the key", lambda: self.refused_status(server))
+        self.assertEqual(done.returncode, 4)
+        self.assertIn("not accepted", done.stderr)
+        self.assertEqual(server.stop(), 0)
+        server.start()
+        self.assertEqual(tenon("status", "--data", server.data).returncode, 0)
+
+    def refused_status(self, server):
+        done = tenon("status", "--data", server.data)
+        return done if done.returncode != 0 else None
+
+    def test_5_not_ready(self):
+        folder = new_folder(self)
+        self.assert_sentence(tenon("status", "--data", folder), 5, f"tenon dev --data {folder}")
+        away = ("--set", "postgres.conninfo=host=/nowhere user=tenon dbname=tenon",
+                "--set", "postgres.connect_timeout=200ms")
+        self.assert_sentence(tenon("migrate", *away), 5, "/nowhere")
+
+    def start_and_interrupt(self, *arguments, when, again=False):
+        process = subprocess.Popen([PROGRAM, *map(str, arguments)], stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                   env=clean_environment())
+        self.addCleanup(process.kill)
+        wait_for("the moment to interrupt", when)
+        process.send_signal(signal.SIGINT)
+        if again:
+            pending = pathlib.Path(f"/proc/{process.pid}/status")
+            wait_for("the first signal being taken",
+                     lambda: re.search(r"^ShdPnd:\s*0+$", pending.read_text(), re.MULTILINE))
+            process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=30)
+        return subprocess.CompletedProcess(arguments, process.returncode, out, err)
+
+    def test_130_interrupted(self):
+        silent = socket.socket()  # takes connections, and answers nothing
+        self.addCleanup(silent.close)
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        silent.settimeout(20)
+        conninfo = f"host=127.0.0.1 port={silent.getsockname()[1]} user=tenon sslmode=disable"
+        for command in (("migrate", "plan"), ("keys", "list")):
+            accepted = []
+
+            def has_connected():
+                accepted.append(silent.accept()[0])
+                return accepted[-1].recv(1)
+
+            with self.subTest(command=command):
+                done = self.start_and_interrupt(
+                    *command, "--set", f"postgres.conninfo={conninfo}",
+                    "--set", "postgres.connect_timeout=60s", when=has_connected)
+                self.assert_sentence(done, 130, "interrupted")
+            for connection in accepted:
+                connection.close()
+
+    def test_130_interrupted_twice(self):
+        folder = new_folder(self)
+        folder.chmod(0o755)
+        done = self.start_and_interrupt(
+            "dev", "--data", folder / "data", "--port", "0", again=True,
+            when=lambda: (folder / "data/log/initdb.log").exists())
+        self.assertEqual(done.returncode, 130)
+        wait_for("the end of the engines", lambda: not processes_in(folder))
+
+
+class Terminal(ServerCase):
+    """Colours are for a terminal that wants them; nobody is asked anything outside of one."""
+
+    def in_terminal(self, *arguments, environment=None):
+        """What a command writes to a terminal that is its stdin, stdout and stderr."""
+        ours, its = pty.openpty()
+        wanted = {"TERM": "xterm", "NO_COLOR": "", **(environment or {})}
+        process = subprocess.Popen([PROGRAM, *map(str, arguments)], stdin=its, stdout=its,
+                                   stderr=its, env=clean_environment(**wanted))
+        os.close(its)
+        text = b""
+        with contextlib.suppress(OSError):  # how a terminal tells that nobody writes any more
+            while more := os.read(ours, 65536):
+                text += more
+        os.close(ours)
+        process.wait(30)
+        return text.decode()
+
+    def test_colours(self):
+        status = ("status", "--data", self.server.data)
+        self.assertIn("\x1b[32myes", self.in_terminal(*status))
+        self.assertIn("\x1b[31mtenon:", self.in_terminal("nothing"))
+        self.assertNotIn("\x1b", self.in_terminal(*status, environment={"NO_COLOR": "1"}))
+        self.assertNotIn("\x1b", self.in_terminal(*status, environment={"TERM": "dumb"}))
+        self.assertNotIn("\x1b", self.in_terminal(*status, "--color", "never"))
+        self.assertNotIn("\x1b", self.in_terminal(*status, "-o", "json"))
+        self.assertIn("\x1b", self.in_terminal(*status, "--color", "always",
+                                               environment={"NO_COLOR": "1"}))
+        self.assertNotIn("\x1b", tenon(*status).stdout)
+        self.assertIn("\x1b", tenon(*status, "--color", "always").stdout)
+
+    def test_log_lines_of_a_terminal(self):
+        folder = new_folder(self)
+        folder.chmod(0o755)
+        facts = json.loads((self.server.data / "run.json").read_text())
+        refused = ("serve", "--set", f"postgres.conninfo={facts['postgres']}",
+                   "--set", "redis.address=127.0.0.1:1", "--set", "http.port=0")
+        for more, coloured in (((), True), (("--color", "never"), False)):
+            with self.subTest(more=more):
+                ours, its = pty.openpty()
+                self.addCleanup(os.close, ours)
+                process = subprocess.Popen([PROGRAM, *refused, *more], stdin=its, stderr=its,
+                                           stdout=subprocess.DEVNULL,
+                                           env=clean_environment(TERM="xterm", NO_COLOR=""))
+                os.close(its)
+                self.addCleanup(process.kill)
+                self.assertEqual(b"\x1b[" in os.read(ours, 4096), coloured)
+                process.send_signal(signal.SIGINT)
+                process.wait(30)
 
 
 class Configuration(unittest.TestCase):
@@ -166,7 +266,13 @@ class Configuration(unittest.TestCase):
             value = default.strip('"') if not default.startswith("[") else "127.0.0.1"
             if option.get("secret") or not value:
                 value = "text"
-            shown = self.show(environment={variable: value})
+            if path == "http.cors_origins":
+                value = "https://app.example.com"
+            # One is nothing without the other.
+            pair = {"http.tls_certificate": "TENON_HTTP_TLS_KEY",
+                    "http.tls_key": "TENON_HTTP_TLS_CERTIFICATE"}.get(path)
+            more = {pair: "text"} if pair else {}
+            shown = self.show(environment={variable: value, **more})
             with self.subTest(option=path):
                 self.assertEqual(shown[path]["origin"], f"env {variable}")
 
@@ -263,6 +369,26 @@ class Keys(ServerCase):
         record = self.listed().get(made["id"])
         self.assertTrue(record is None or record.get("revoked_at"), record)
 
+    def test_a_name_stands_for_its_one_key_without_an_end(self):
+        name = "named-" + uuid.uuid4().hex
+        first = records(self.keys("make", name, "-o", "json").stdout)[0]
+        second = records(self.keys("rotate", name, "-o", "json").stdout)[0]
+        third = records(self.keys("rotate", name, "-o", "json").stdout)[0]
+        self.assertEqual(len({made["id"] for made in (first, second, third)}), 3)
+        self.keys("revoke", name)
+        listed = self.listed()
+        self.assertTrue(listed[third["id"]]["revoked_at"])
+        self.assertNotIn("revoked_at", listed[first["id"]])
+        self.assertIn("0 keys", self.keys("revoke", name, code=1).stderr)
+        twins = [records(self.keys("make", name, "-o", "json").stdout)[0] for _ in range(2)]
+        self.assertIn("2 keys", self.keys("rotate", name, code=1).stderr)
+        self.keys("revoke", twins[0]["id"])
+        self.keys("rotate", name)
+
+    def test_the_text_of_a_key_is_not_repeated(self):
+        made = records(self.keys("make", "told", "-o", "json").stdout)[0]
+        self.assertNotIn(made["key"], self.keys("revoke", made["key"], code=1).stderr)
+
     def test_unknown_and_malformed_ids(self):
         made = records(self.keys("make", "other", "-o", "json").stdout)[0]
         unknown = made["id"][:-1] + ("0" if made["id"][-1] != "0" else "1")
@@ -277,29 +403,11 @@ class Keys(ServerCase):
         done = tenon("keys", "list", "--data", new_folder(self), "--set",
                      "postgres.conninfo=host=/nowhere user=tenon dbname=tenon",
                      "--set", "postgres.connect_timeout=200ms")
-        self.assertIn(done.returncode, (1, 5))
-        self.assertEqual(done.stdout, "")
-        self.assertTrue(done.stderr.strip())
+        self.assertEqual((done.returncode, done.stdout), (5, ""), done.stderr)
+        self.assertIn("/nowhere", done.stderr)
 
 
-class Migrations(ServerCase):
-    """On a database of their own in the private PostgreSQL."""
-
-    def setUp(self):
-        super().setUp()
-        self.facts = json.loads((self.server.data / "run.json").read_text())
-        self.name = "fresh_" + uuid.uuid4().hex
-        self.owner = self.facts["postgres"]
-        self.sql(f"CREATE DATABASE {self.name}", self.owner)
-        self.addCleanup(self.sql, f"DROP DATABASE {self.name} WITH (FORCE)", self.owner)
-        self.fresh = self.owner.replace("dbname=tenon", f"dbname={self.name}")
-
-    def sql(self, text, conninfo):
-        done = subprocess.run(["psql", "-X", "-At", "-v", "ON_ERROR_STOP=1", "-c", text, conninfo],
-                              capture_output=True, text=True, timeout=30)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        return done.stdout
-
+class Migrations(DatabaseCase):
     def migrate(self, *arguments):
         return tenon("migrate", *arguments, "--set", f"postgres.conninfo={self.fresh}")
 

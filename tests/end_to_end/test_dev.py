@@ -11,12 +11,11 @@ import shutil
 import signal
 import socket
 import subprocess
-import tempfile
 import threading
 import unittest
 import uuid
 
-from tests.support.cases import ServerCase, clean_environment, tenon
+from tests.support.cases import DevCase, ServerCase, clean_environment, tenon
 from tests.support.dev import PROGRAM, Client, Dev, processes_in, wait_for
 
 IS_ROOT = os.geteuid() == 0
@@ -54,40 +53,6 @@ def tcp_listeners(pids):
             if inode and inode[1] in listening:
                 found.append(listening[inode[1]])
     return found
-
-
-class DevCase(unittest.TestCase):
-    def new_dev(self, arguments=("--port", "0"), prefix=(), data=None):
-        dev = Dev(data=data, arguments=arguments, prefix=prefix)
-        self.addCleanup(dev.remove)
-        return dev
-
-    def new_folder(self, mode=0o755):
-        folder = pathlib.Path(tempfile.mkdtemp(prefix="tenon-test-"))
-        folder.chmod(mode)
-        self.addCleanup(shutil.rmtree, folder, ignore_errors=True)
-        return folder
-
-    def make(self, dev, url="https://example.com/"):
-        client = dev.client()
-        self.addCleanup(client.close)
-        answer = client.ask("POST", "/v1/links", {"url": url})
-        self.assertEqual(answer.status, 201, answer.text)
-        return answer.json["code"]
-
-    def assert_leads(self, dev, code, url="https://example.com/"):
-        client = dev.client(key=False)
-        self.addCleanup(client.close)
-        answer = client.ask("GET", f"/{code}")
-        self.assertEqual((answer.status, answer.headers.get("location")), (302, url))
-
-    def assert_sentence(self, done, *mentioned, code=1):
-        """It ended with `code` and said why in one line on standard error."""
-        self.assertEqual(done.returncode, code, done.stderr)
-        self.assertEqual(done.stdout, "")
-        self.assertEqual(len(done.stderr.strip().splitlines()), 1, done.stderr)
-        for text in mentioned:
-            self.assertIn(str(text), done.stderr)
 
 
 class Running(ServerCase):

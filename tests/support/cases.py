@@ -3,14 +3,18 @@
 import concurrent.futures
 import json
 import os
+import pathlib
 import re
+import shutil
 import socket
 import subprocess
+import tempfile
 import threading
 import unittest
 import urllib.parse
+import uuid
 
-from tests.support.dev import PROGRAM
+from tests.support.dev import PROGRAM, Dev
 
 PROBLEMS = "https://tenon.dev/problems/"
 CODE = re.compile(r"(?=.*[0-9])(?=.*[A-Z])[0-9A-Za-z]{7}")
@@ -165,3 +169,58 @@ class ServerCase(unittest.TestCase):
             if mentions:
                 self.assertIn(mentions, found[0]["expected"])
         return problem
+
+
+class DatabaseCase(ServerCase):
+    """Tests on an empty database each, `self.fresh`, in the module's private PostgreSQL."""
+
+    def setUp(self):
+        super().setUp()
+        self.facts = json.loads((self.server.data / "run.json").read_text())
+        self.name = "fresh_" + uuid.uuid4().hex
+        self.owner = self.facts["postgres"]
+        self.sql(f"CREATE DATABASE {self.name}", self.owner)
+        self.addCleanup(self.sql, f"DROP DATABASE {self.name} WITH (FORCE)", self.owner)
+        self.fresh = self.owner.replace("dbname=tenon", f"dbname={self.name}")
+
+    def sql(self, text, conninfo):
+        done = subprocess.run(["psql", "-X", "-At", "-v", "ON_ERROR_STOP=1", "-c", text, conninfo],
+                              capture_output=True, text=True, timeout=30)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+
+class DevCase(unittest.TestCase):
+    """Tests that start a `tenon dev` each."""
+
+    def new_dev(self, arguments=("--port", "0"), prefix=(), data=None):
+        dev = Dev(data=data, arguments=arguments, prefix=prefix)
+        self.addCleanup(dev.remove)
+        return dev
+
+    def new_folder(self, mode=0o755):
+        folder = pathlib.Path(tempfile.mkdtemp(prefix="tenon-test-"))
+        folder.chmod(mode)
+        self.addCleanup(shutil.rmtree, folder, ignore_errors=True)
+        return folder
+
+    def make(self, dev, url="https://example.com/"):
+        client = dev.client()
+        self.addCleanup(client.close)
+        answer = client.ask("POST", "/v1/links", {"url": url})
+        self.assertEqual(answer.status, 201, answer.text)
+        return answer.json["code"]
+
+    def assert_leads(self, dev, code, url="https://example.com/"):
+        client = dev.client(key=False)
+        self.addCleanup(client.close)
+        answer = client.ask("GET", f"/{code}")
+        self.assertEqual((answer.status, answer.headers.get("location")), (302, url))
+
+    def assert_sentence(self, done, *mentioned, code=1):
+        """It ended with `code` and said why in one line on standard error."""
+        self.assertEqual(done.returncode, code, done.stderr)
+        self.assertEqual(done.stdout, "")
+        self.assertEqual(len(done.stderr.strip().splitlines()), 1, done.stderr)
+        for text in mentioned:
+            self.assertIn(str(text), done.stderr)

@@ -1,5 +1,7 @@
 """Who may do what: keys, scopes, and the walls between projects."""
 
+import concurrent.futures
+import threading
 import unittest
 import uuid
 
@@ -105,6 +107,47 @@ class Lives(KeysCase):
         for _ in range(20):
             self.assertEqual(client.ask("GET", "/v1/links").status, 200)
             self.assertEqual(self.with_key(new["key"]).ask("GET", "/v1/links").status, 200)
+
+    def test_nobody_meets_a_401_while_keys_are_rotated_under_load(self):
+        old = self.new_key()
+        # Every worker takes the newest key with its own delay, as programs of a deployment do.
+        keys, stopped, outcomes = [old], threading.Event(), []
+
+        def hammer(lag):
+            client, rounds = self.server.client(), 0
+            while not stopped.is_set():
+                client.key = keys[max(0, len(keys) - 1 - lag)]["key"]
+                for method, path, body in (("GET", "/v1/links?limit=1", None),
+                                           ("POST", "/v1/links", {"url": "https://example.com/"})):
+                    outcomes.append((lag, len(keys), client.ask(method, path, body).status))
+                rounds += 1
+                if rounds % 50 == 0:
+                    client.close()  # the next connection may be another core's
+            client.close()
+
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:
+            workers = [pool.submit(hammer, lag) for lag in (0, 0, 0, 0, 1, 1, 2, 2)]
+            try:
+                for number in range(1, 4):
+                    seen = len(outcomes)
+                    wait_for("some load", lambda: len(outcomes) > seen + 200)
+                    keys.append(self.keys("rotate", keys[-1]["id"], "--overlap", "1")[0])
+                    self.assertEqual(len(keys), number + 1)
+                seen = len(outcomes)
+                wait_for("load on the last key", lambda: len(outcomes) > seen + 200)
+            finally:
+                stopped.set()
+            for worker in workers:
+                worker.result()
+        self.assertEqual({status for _, _, status in outcomes}, {200, 201})
+        self.assertEqual({(lag, known) for lag, known, _ in outcomes},
+                         {(lag, known) for lag in range(3) for known in range(1, 5)})
+        self.assertEqual(self.server.stop(), 0)  # writes down who was used
+        self.server.start()
+        listed = {key["id"]: key for key in self.keys("list")}
+        for key in keys:
+            self.assertIn("last_used_at", listed[key["id"]])
+            self.assertEqual("expires_at" in listed[key["id"]], key is not keys[-1])
 
     def test_rotation_without_overlap_ends_the_old_key(self):
         old = self.new_key()

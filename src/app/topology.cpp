@@ -9,6 +9,7 @@
 #include "app/instance.hpp"
 #include "postgres/failure.hpp"
 #include "runtime/failure.hpp"
+#include "storage/errors.hpp"
 #include "storage/fences.hpp"
 #include "storage/migrate.hpp"
 #include "storage/roles.hpp"
@@ -97,6 +98,9 @@ storage::FoundMap find_map(const Config& config) {
                 "migrate` first.");
         }
     }();
+    if (!found && found.error().is(storage::errors::control_away)) {
+        throw runtime::Unavailable(found.error().detail(), std::chrono::seconds(1));
+    }
     if (!found) throw CommandError(found.error().detail());
     override_addresses(found->record, config);
     return std::move(*found);

@@ -20,7 +20,7 @@ namespace tenon::app {
 /// overrides by name.
 ///
 /// Expects: not on a core's thread.
-/// Errors:  throws CommandError in one sentence.
+/// Errors:  throws CommandError in one sentence; Unavailable when there is neither.
 [[nodiscard]] storage::FoundMap find_map(const Config& config);
 /// The same for a record that was read later.
 void override_addresses(storage::MapRecord& record, const Config& config);

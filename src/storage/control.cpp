@@ -50,7 +50,7 @@ base::Result<FoundMap> use_kept(const MapSource& source, const std::string& why_
         }
     }
     return base::fail(
-        errors::no_map,
+        errors::control_away,
         fmt::format("The control database is away ({}) and no map was kept{}. Start "
                     "it, or set postgres.conninfo to where it is.",
                     why_away,

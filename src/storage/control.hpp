@@ -38,7 +38,8 @@ struct FoundMap {
 
 /// The control database's map, kept on disk from then on; with it away, the one that was kept.
 ///
-/// Errors: storage.no_map with the reason and its mend when there is neither; storage.map_invalid.
+/// Errors: storage.control_away with the reason and its mend when it is away and no map was kept;
+///         those of read_control.
 [[nodiscard]] base::Result<FoundMap> find_map(const MapSource& source);
 
 }  // namespace tenon::storage

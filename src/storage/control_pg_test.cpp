@@ -89,7 +89,7 @@ TEST_F(Control, ItsMapIsKeptForWhenItIsAway) {
     fs::remove_all(folder);
     const auto none = find_map({.control = "host=/nowhere", .folder = folder});
     ASSERT_FALSE(none);
-    EXPECT_TRUE(none.error().is(errors::no_map));
+    EXPECT_TRUE(none.error().is(errors::control_away));
     EXPECT_THAT(none.error().detail(), HasSubstr("no map was kept in " + folder.string()));
 }
 

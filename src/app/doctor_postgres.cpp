@@ -159,6 +159,7 @@ std::vector<Finding> judge_postgres(const PostgresFacts& node, const MachineFact
 std::vector<Finding> judge_schema(const PostgresFacts& node) {
     if (!node.unreachable.empty()) return {};
     std::vector<std::string> pending;
+    pending.reserve(node.schema.pending.size());
     for (const auto& file : node.schema.pending) pending.push_back(storage::title_of(file));
     const auto judge = [&node](const char* id, const std::vector<std::string>& files,
                                const char* none, const char* some, const char* fix) {

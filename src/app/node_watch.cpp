@@ -52,8 +52,8 @@ std::string prepare_node(const storage::Map& map, storage::Node node) {
     return {};
 }
 
-NodeWatch::NodeWatch(const Config& config, storage::Database& database, storage::MapRecord record,
-                     Reach reach)
+NodeWatch::NodeWatch(const Config& config, storage::Database& database,
+                     const storage::MapRecord& record, Reach reach)
     : config_(config),
       database_(database),
       map_version_(record.version),

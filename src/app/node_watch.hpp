@@ -29,7 +29,7 @@ public:
     struct Reach {
         std::function<void(std::function<void(storage::Database&)>)> tell;
     };
-    NodeWatch(const Config& config, storage::Database& database, storage::MapRecord record,
+    NodeWatch(const Config& config, storage::Database& database, const storage::MapRecord& record,
               Reach reach);
 
     boost::asio::awaitable<void> run();

@@ -29,8 +29,7 @@ inline constexpr ErrorType lock_table_small{
     "The lock table does not hold the locks of all writes at once"};
 inline constexpr ErrorType map_invalid{"storage.map_invalid", Kind::conflict,
                                        "The map of the nodes cannot be used"};
-inline constexpr ErrorType no_map{"storage.no_map", Kind::conflict,
-                                  "There is no map of the nodes"};
+inline constexpr ErrorType no_map{"storage.no_map", Kind::conflict, "There is no map of the nodes"};
 inline constexpr ErrorType control_away{"storage.control_away", Kind::unavailable,
                                         "The control database is away and no map was kept", true};
 inline constexpr ErrorType no_role{"storage.no_role", Kind::not_found,

@@ -113,6 +113,7 @@ base::Result<MapRecord> read_map(std::string_view json) {
 
 Map map_of(const MapRecord& record) {
     std::vector<Map::NodeSpec> nodes;
+    nodes.reserve(record.nodes.size());
     for (const NodeRecord& node : record.nodes) {
         nodes.push_back({.name = node.name, .conninfo = node.conninfo});
     }

@@ -109,7 +109,8 @@ std::optional<Lease> ProcessLease::current() const {
 awaitable<bool> is_dead(runtime::Call& call, Database& database, std::int64_t token) {
     const auto rows = co_await database.ask_control(
         call, {.statement = find_live, .parameters = Parameters::of(token), .writes = false});
-    co_return rows.empty();
+    const bool lives = !rows.empty();
+    co_return !lives;
 }
 
 }  // namespace tenon::storage

@@ -25,7 +25,7 @@ namespace tenon::app {
 template <class T>
 void add_choice(CLI::App& command, const std::string& names,
                 const std::vector<std::pair<std::string_view, T>>& choices, T& target,
-                const std::string& meaning, const std::string& placeholder) {
+                const std::string& meaning, const std::string& shown) {
     const auto take = [names, choices, &target](const std::string& word) {
         std::vector<std::string_view> known;
         for (const auto& [name, value] : choices) {
@@ -37,7 +37,7 @@ void add_choice(CLI::App& command, const std::string& names,
         }
         throw CLI::ValidationError(names.substr(names.find("--")), refuse_word(word, known));
     };
-    command.add_option_function<std::string>(names, take, meaning)->option_text(placeholder);
+    command.add_option_function<std::string>(names, take, meaning)->option_text(shown);
 }
 
 }  // namespace tenon::app

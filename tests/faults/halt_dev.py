@@ -174,12 +174,7 @@ def main():
     print(f"creates refused        {dict(ledger.refused)}, all made when repeated")
     slowest = max(backs.values())
     print(f"slowest way back       {slowest:.2f} s (promised {options.back_limit:.0f} s)")
-    print(f"violations             {len(ledger.problems)} (promised 0)")
-    for problem in ledger.problems[:20]:
-        print(f"  {problem}")
-    if ledger.problems:
-        print(f"\nthe server's last lines:\n{log}")
-    return 1 if ledger.problems else 0
+    return ledger.tell(log)
 
 
 if __name__ == "__main__":

@@ -37,6 +37,15 @@ class Ledger:
             if answer.status == 503 and "retry-after" not in answer.headers:
                 self.problems.append(f"503 without Retry-After: {answer.text}")
 
+    def tell(self, log):
+        """Prints what was violated, with the server's last lines; the exit status."""
+        print(f"violations             {len(self.problems)} (promised 0)")
+        for problem in self.problems[:20]:
+            print(f"  {problem}")
+        if self.problems:
+            print(f"\nthe server's last lines:\n{log}")
+        return 1 if self.problems else 0
+
     def complain(self, text):
         with self.lock:
             self.problems.append(text)

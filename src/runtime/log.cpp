@@ -41,8 +41,10 @@ struct State {
     LogOptions options;
     bool as_json = false;
     bool coloured = false;
-    std::shared_ptr<spdlog::details::thread_pool> writer;  // null: the caller writes
     std::shared_ptr<spdlog::logger> logger;
+    // Null: the caller writes. Below the logger, so that its thread has ended before the logger
+    // does.
+    std::shared_ptr<spdlog::details::thread_pool> writer;
 };
 
 std::unique_ptr<State> make_state(const LogOptions& options) {

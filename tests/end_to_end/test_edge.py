@@ -30,7 +30,7 @@ def tearDownModule():
 
 class EdgeCase(ServerCase):
     def serve(self, **environment):
-        serving = Serve(self.server, **environment)
+        serving = Serve.beside(self.server, **environment)
         self.addCleanup(serving.stop)
         return serving.start()
 
@@ -280,7 +280,7 @@ class Tls(EdgeCase):
         self.connect(serving, context)
 
     def test_files_that_cannot_be_used_are_refused_in_a_sentence(self):
-        environment = Serve(self.server, **self.options).environment
+        environment = Serve.beside(self.server, **self.options).environment
         for damage, mentions in ((lambda: self.key.write_text("x"), "http.tls_key"),
                                  (lambda: self.certificate.unlink(), "http.tls_certificate")):
             damage()

@@ -1,6 +1,34 @@
-"""How benchmarks tell what they measured beside what is promised."""
+"""What benchmarks share: PostgreSQL's tools, and how they tell measured beside promised."""
 
 import json
+import os
+import pathlib
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+ENGINES = ROOT / "scripts/with-engines"
+
+
+def need_engines(**environment):
+    """Starts this program anew within with-engines, unless it runs there."""
+    if "TENON_TEST_POSTGRES" not in os.environ:
+        program = str(pathlib.Path(sys.argv[0]).resolve())
+        os.execve(ENGINES, [str(ENGINES), sys.executable, program, *sys.argv[1:]],
+                  {**os.environ, **environment})
+
+
+def postgres_tool(name):
+    return next(iter(sorted(pathlib.Path("/usr/lib/postgresql").glob(f"*/bin/{name}"))))
+
+
+def words_of(conninfo):
+    """libpq's keywords as options of PostgreSQL's programs."""
+    options = {"host": "-h", "port": "-p", "user": "-U", "dbname": None}
+    words = []
+    for part in conninfo.split():
+        key, value = part.split("=", 1)
+        words += [value] if options[key] is None else [options[key], value]
+    return words
 
 
 def line(name, measured, at_least=None, at_most=None):

@@ -1,4 +1,4 @@
-"""`tenon serve` on the engines of a running `tenon dev`, with a configuration of its own."""
+"""`tenon serve` under test, with a configuration of its own."""
 
 import json
 import pathlib
@@ -9,17 +9,23 @@ from tests.support.dev import PROGRAM, Client, wait_for
 
 
 class Serve:
-    """One more process of the server; what is configured is given as TENON_ variables."""
+    """A process of the server; what is configured is given as TENON_ variables."""
 
-    def __init__(self, dev, **environment):
-        engines = json.loads((dev.data / "run.json").read_text())
-        self.key = dev.key
-        self.path = pathlib.Path(dev.data.parent) / f"serve-{id(self)}.log"
-        self.environment = clean_environment(
-            TENON_POSTGRES_CONNINFO=engines["postgres"], TENON_REDIS_ADDRESS=engines["redis"],
-            TENON_HTTP_PORT="0", TENON_LOG_FORM="json", TENON_PROCESS_CORES="2", **environment)
+    def __init__(self, engines, key, folder, **environment):
+        self.key = key
+        self.path = pathlib.Path(folder) / f"serve-{id(self)}.log"
+        usual = {"TENON_POSTGRES_CONNINFO": engines["postgres"],
+                 "TENON_REDIS_ADDRESS": engines["redis"], "TENON_HTTP_PORT": "0",
+                 "TENON_LOG_FORM": "json", "TENON_PROCESS_CORES": "2"}
+        self.environment = clean_environment(**(usual | environment))
         self.process = None
         self.url = None
+
+    @classmethod
+    def beside(cls, dev, **environment):
+        """One more process on the engines of a running `tenon dev`."""
+        engines = json.loads((dev.data / "run.json").read_text())
+        return cls(engines, dev.key, dev.data.parent, **environment)
 
     def start(self):
         with open(self.path, "wb") as log:

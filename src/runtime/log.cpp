@@ -134,6 +134,10 @@ bool has_trace(const LogLine& line) {
     return line.call != nullptr && line.call->trace.trace_id != decltype(Trace::trace_id){};
 }
 
+std::string_view client_of(const LogLine& line) {
+    return line.call == nullptr ? std::string_view() : line.call->client_address;
+}
+
 Tint tint_of(Level level) {
     switch (level) {
         case Level::debug:
@@ -188,6 +192,10 @@ std::string format_json_line(const LogLine& line) {
         fmt::format_to(std::back_inserter(out), R"(,"project":"{}")",
                        base::format_uuid(line.call->project));
     }
+    if (const auto client = client_of(line); !client.empty()) {
+        out += R"(,"client":)";
+        append_json_string(out, client);
+    }
     for (const Field* field = line.fields_begin; field != line.fields_end; ++field) {
         out += ',';
         append_json_string(out, field->key());
@@ -213,6 +221,7 @@ std::string format_human_line(const LogLine& line, bool coloured) {
         out += '=';
         append_human_value(out, *field);
     }
+    if (const auto client = client_of(line); !client.empty()) out.append(" client=").append(client);
     if (has_trace(line)) out += " trace=" + base::to_hex(line.call->trace.trace_id);
     return out;
 }

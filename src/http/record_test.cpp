@@ -3,16 +3,19 @@
 
 #include <gmock/gmock.h>
 
+#include <cstdio>
 #include <map>
 
 #include "http/server_fixture_test.hpp"
 #include "http/trace.hpp"
+#include "runtime/log.hpp"
 #include "runtime/span.hpp"
 #include "runtime/span_queue.hpp"
 
 namespace tenon::http::testing {
 
 namespace asio = boost::asio;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
@@ -160,6 +163,30 @@ TEST_F(Recorded, FaultsOfTheServerAreFailures) {
     ASSERT_THAT(all, SizeIs(1));
     EXPECT_TRUE(all[0].failed);
     EXPECT_EQ(facts_of(all[0])["error.type"], "503");
+}
+
+TEST_F(Recorded, AtDebugEveryAnswerHasALineThatNamesItsClient) {
+    std::FILE* const lines = std::tmpfile();
+    runtime::start_logging({.level = runtime::Level::debug,
+                            .form = runtime::LogForm::json,
+                            .asynchronous = false,
+                            .stream = lines});
+    options_.trusted_proxies = {"127.0.0.1"};
+    start();
+    const std::string from = "X-Forwarded-For: 203.0.113.9\r\n";
+    const auto trace_id = ask("GET /v1/things/7?q=secret", from).header("Tenon-Request-Id");
+    EXPECT_EQ(ask("GET /here", from).status, 302);
+    server_.reset();
+    runtime::start_logging({.asynchronous = false});
+    std::rewind(lines);
+    std::string all(4'096, '\0');
+    all.resize(std::fread(all.data(), 1, all.size(), lines));
+    std::fclose(lines);
+    EXPECT_THAT(all, HasSubstr(trace_id + R"(","client":"203.0.113.9","method":"GET",)"
+                                          R"("path":"/v1/things/7","status":200,)"));
+    EXPECT_THAT(all, HasSubstr(R"("client":"203.0.113.9","method":"GET","path":"/here",)"
+                               R"("status":302,)"));
+    EXPECT_EQ(all.find("secret"), std::string::npos);
 }
 
 TEST_F(Recorded, HandlersAreToldTheClientBehindAnyNumberOfProxies) {

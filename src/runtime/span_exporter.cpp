@@ -70,10 +70,13 @@ asio::awaitable<void> SpanExporter::run() {
 
 void SpanExporter::gather() {
     body_.clear();
-    for (SpanQueue* const queue : queues_) {
+    // Each batch begins with the next core, so that a busy one takes nobody's room.
+    for (std::size_t i = 0; i < queues_.size(); ++i) {
+        SpanQueue* const queue = queues_[(turns_ + i) % queues_.size()];
         auto taken = queue->take(options_.batch_max - batch_.size());
         std::ranges::move(taken, std::back_inserter(batch_));
     }
+    ++turns_;
 }
 
 asio::awaitable<void> SpanExporter::deliver() {

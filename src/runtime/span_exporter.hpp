@@ -95,7 +95,8 @@ private:
     const Post post_;
     std::vector<EndedSpan> batch_;  ///< under way
     std::string body_;              ///< the batch's; the same at every attempt
-    std::string failing_;           ///< why delivery fails; empty while it works
+    std::size_t turns_ = 0;
+    std::string failing_;  ///< why delivery fails; empty while it works
     const Counter exported_;
 };
 

@@ -99,6 +99,19 @@ TEST_F(Exporting, PostsEverythingInBatches) {
     EXPECT_EQ(exported_.value() - exported_before_, 9U);
 }
 
+TEST_F(Exporting, ABusyCoreLeavesRoomForTheOthers) {
+    SpanQueue other({.waiting = 100});
+    exporter_ = std::make_unique<SpanExporter>(
+        test_.core, std::vector<SpanQueue*>{test_.core.spans(), &other}, quick(),
+        [this](Call& call, const std::string& body) { return post(call, body); });
+    put("aaaaaaaaaaa");
+    EndedSpan quiet;
+    quiet.name = "z";
+    other.put(std::move(quiet));
+    run_until_posts(3);
+    EXPECT_THAT(posts_, ElementsAre("aaaa", "zaaa", "aaaa"));
+}
+
 TEST_F(Exporting, RepeatsWhatWasNotTakenAndThenGoesOn) {
     put("abcde");
     answers_ = {503, 0};

@@ -84,9 +84,10 @@ Keys::Keys(runtime::Core& core, storage::Database& database, KeyCache& cache)
     : core_(core),
       store_(database),
       cache_(cache),
-      look_ups_(core, {}, [this](runtime::Call& call, std::span<const base::Digest> digests) {
-          return store_.find_keys(call, digests);
-      }) {}
+      look_ups_(core, {.name = "access.keys batch"},
+                [this](runtime::Call& call, std::span<const base::Digest> digests) {
+                    return store_.find_keys(call, digests);
+                }) {}
 
 awaitable<std::shared_ptr<const Key>> Keys::find(runtime::Call& call, const base::Digest& digest) {
     const auto now = std::chrono::steady_clock::now();

@@ -1,6 +1,5 @@
 #include "app/colour.hpp"
 
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include "runtime/environment.hpp"
@@ -11,20 +10,6 @@ namespace {
 
 // Written by main alone, before there is another thread.
 ColourChoice chosen = ColourChoice::automatic;
-
-std::string_view code_of(Tint tint) {
-    switch (tint) {
-        case Tint::red:
-            return "\033[31m";
-        case Tint::yellow:
-            return "\033[33m";
-        case Tint::green:
-            return "\033[32m";
-        case Tint::faint:
-            return "\033[2m";
-    }
-    return "";
-}
 
 }  // namespace
 
@@ -45,7 +30,7 @@ bool is_coloured(std::FILE* stream) {
 
 std::string paint(std::FILE* stream, Tint tint, std::string_view text) {
     if (!is_coloured(stream)) return std::string(text);
-    return fmt::format("{}{}\033[0m", code_of(tint), text);
+    return runtime::tinted(tint, text);
 }
 
 }  // namespace tenon::app

@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "runtime/tint.hpp"
+
 namespace tenon::app {
 
 /// What --color asks for.
@@ -25,8 +27,7 @@ struct ColourFacts {
 /// Source: https://no-color.org
 [[nodiscard]] bool decide_colour(ColourChoice choice, const ColourFacts& facts);
 
-/// Which colour.
-enum class Tint : std::uint8_t { red, yellow, green, faint };
+using runtime::Tint;
 
 /// Sets what --color asked for. Once, by main, before anything is printed.
 void choose_colours(ColourChoice choice);

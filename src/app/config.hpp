@@ -88,6 +88,14 @@ struct LogSection {
 };
 BOOST_DESCRIBE_STRUCT(LogSection, (), (level, form))
 
+/// [trace]
+struct TraceSection {
+    std::string otlp_endpoint;
+    double sample_ratio = 0;
+    std::chrono::milliseconds otlp_timeout{5'000};
+};
+BOOST_DESCRIBE_STRUCT(TraceSection, (), (otlp_endpoint, sample_ratio, otlp_timeout))
+
 /// The whole configuration of `tenon serve`.
 struct Config {
     HttpSection http;
@@ -97,8 +105,9 @@ struct Config {
     IdempotencySection idempotency;
     ProcessSection process;
     LogSection log;
+    TraceSection trace;
 };
-BOOST_DESCRIBE_STRUCT(Config, (), (http, postgres, redis, links, idempotency, process, log))
+BOOST_DESCRIBE_STRUCT(Config, (), (http, postgres, redis, links, idempotency, process, log, trace))
 
 }  // namespace tenon::app
 
@@ -274,6 +283,22 @@ struct option_docs<app::LogSection> {
 };
 
 template <>
+struct option_docs<app::TraceSection> {
+    static constexpr OptionDoc list[] = {
+        {.name = "otlp_endpoint",
+         .effect = "Where spans go by OTLP/HTTP as JSON, such as http://127.0.0.1:4318/v1/traces; "
+                   "https checks the certificate; empty: no span is kept and none leaves."},
+        {.name = "sample_ratio",
+         .effect = "How many of the traces that begin here are kept, from 0 for none to 1 for all. "
+                   "A request with a traceparent goes by the caller's choice instead."},
+        {.name = "otlp_timeout",
+         .effect = "How long the collector may take for one answer.",
+         .minimum = 50,
+         .maximum = 60'000},
+    };
+};
+
+template <>
 struct option_docs<app::Config> {
     static constexpr OptionDoc list[] = {
         {.name = "http", .effect = "The server."},
@@ -283,6 +308,7 @@ struct option_docs<app::Config> {
         {.name = "idempotency", .effect = "Repeated requests."},
         {.name = "process", .effect = "This process."},
         {.name = "log", .effect = "Log lines on standard error."},
+        {.name = "trace", .effect = "Traces for a collector of OpenTelemetry."},
     };
 };
 

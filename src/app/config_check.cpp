@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <string_view>
 
+#include "app/tracing.hpp"
 #include "http/address.hpp"
 #include "http/cors.hpp"
+#include "http/post.hpp"
 #include "runtime/config_problems.hpp"
 
 namespace tenon::app {
@@ -32,6 +34,16 @@ private:
     runtime::ConfigProblems problems_;
 };
 
+void check_trace(const TraceSection& section, Findings& findings) {
+    if (!section.otlp_endpoint.empty()) {
+        const auto target = http::read_post_target(section.otlp_endpoint, otlp_path);
+        if (!target) findings.add("trace.otlp_endpoint", target.error().detail());
+    }
+    if (section.sample_ratio < 0 || section.sample_ratio > 1) {
+        findings.add("trace.sample_ratio", "must be a number from 0 to 1");
+    }
+}
+
 }  // namespace
 
 std::optional<base::Error> check_config(const runtime::LoadedConfig<Config>& loaded) {
@@ -48,6 +60,7 @@ std::optional<base::Error> check_config(const runtime::LoadedConfig<Config>& loa
         findings.add(section.tls_key.empty() ? "http.tls_key" : "http.tls_certificate",
                      "is empty, and TLS needs both http.tls_certificate and http.tls_key");
     }
+    check_trace(loaded.values.trace, findings);
     return findings.error();
 }
 

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <fstream>
@@ -42,12 +43,8 @@ struct Log {
 
 Log open_log(const fs::path& data) {
     make_folder(data / "log", std::nullopt);
-    Log log{.path = data / "log" / "tenon.log"};
-    log.descriptor = open(log.path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-    if (log.descriptor < 0) {
-        throw CommandError(fmt::format("cannot write {}: {}", log.path.string(),
-                                       std::generic_category().message(errno)));
-    }
+    const auto file = log_of(data);
+    Log log{.path = file.path(), .descriptor = file.open()};
     log.begin = lseek(log.descriptor, 0, SEEK_END);
     return log;
 }
@@ -135,6 +132,10 @@ private:
 };
 
 }  // namespace
+
+LogFile log_of(const fs::path& data) {
+    return LogFile(data / "log" / "tenon.log");
+}
 
 std::optional<ExitCode> detach(const DevOptions& options) {
     const auto log = open_log(options.data);

@@ -1,11 +1,16 @@
 // `tenon dev --detach`: a process of its own that outlives the terminal.
 #pragma once
 
+#include <filesystem>
 #include <optional>
 
 #include "app/commands.hpp"
+#include "app/log_file.hpp"
 
 namespace tenon::app {
+
+/// Where a detached server of that data folder logs.
+[[nodiscard]] LogFile log_of(const std::filesystem::path& data);
 
 /// Splits this process in two: one becomes the server, the other waits until it serves.
 ///

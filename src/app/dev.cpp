@@ -28,6 +28,7 @@ namespace {
 constexpr const char* demo_project = "demo";
 constexpr auto engine_stop_limit = 5s;
 constexpr std::chrono::milliseconds revive_longest = 5s;
+constexpr std::chrono::milliseconds log_look_every = 1s;
 
 /// Makes the demo project and a key for it, unless `known` still opens it.
 awaitable<std::string> find_or_make_key(CoreParts& parts, runtime::Core& core, std::string known,
@@ -59,6 +60,7 @@ std::string without_line_end(std::string text) {
 
 Dev::Dev(DevOptions options)
     : options_(std::move(options)), folder_(DataFolder::open(options_.data)), redis_(folder_) {
+    if (options_.detach) log_.emplace(log_of(folder_.path()));
     make_clusters();
 }
 
@@ -215,8 +217,9 @@ void Dev::watch(const StopEvent& stop) {
     while (true) {
         const auto engines = running_engines();
         const bool all_run = engines.size() == clusters_.size() + 1;
-        const auto limit = all_run ? std::chrono::milliseconds(std::chrono::minutes(1)) : pause_;
-        if (stop.wait_or(engines, limit)) return;
+        const auto calm = log_ ? log_look_every : std::chrono::milliseconds(1min);
+        if (stop.wait_or(engines, all_run ? calm : std::min(calm, pause_))) return;
+        if (log_) log_->turn(std::array{STDOUT_FILENO, STDERR_FILENO});
         revive_ended_engines();
     }
 }

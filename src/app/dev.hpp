@@ -4,6 +4,7 @@
 #include <chrono>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -11,6 +12,7 @@
 #include "app/data_folder.hpp"
 #include "app/engines.hpp"
 #include "app/instance.hpp"
+#include "app/log_file.hpp"
 #include "app/run_state.hpp"
 #include "app/stop_event.hpp"
 
@@ -51,6 +53,7 @@ private:
 
     DevOptions options_;
     DataFolder folder_;
+    std::optional<LogFile> log_;            ///< of one that is detached
     std::deque<PrivatePostgres> clusters_;  ///< the control database's first, then the shards'
     PrivateRedis redis_;
     std::unique_ptr<Instance> instance_;

@@ -102,6 +102,11 @@ awaitable<void> give_back(runtime::Call& call, storage::ProcessLease& lease) {
     }
 }
 
+std::chrono::milliseconds time_left(std::chrono::steady_clock::time_point until) {
+    const auto left = until - std::chrono::steady_clock::now();
+    return std::max(0ms, std::chrono::duration_cast<std::chrono::milliseconds>(left));
+}
+
 /// Runs a coroutine on a core and waits for it here, on a thread that is no core's.
 template <class T>
 T wait_for(runtime::Core& core, awaitable<T> work) {
@@ -157,6 +162,7 @@ CoreParts::CoreParts(runtime::Core& core, const Config& config,
 Instance::Instance(Config config)
     : config_(std::move(config)),
       cores_(config_.process.cores, clock_),
+      tracing_(Tracing::make(cores_, config_)),
       key_cache_({.bytes_max = 8 << 20, .ttl = 5s, .negative_ttl = 1s, .seed = std::nullopt}),
       authenticator_(std::make_unique<CoreKeys>(*this)) {}
 
@@ -172,6 +178,7 @@ void Instance::start() {
     server_->listen();
     cores_.start();
     running_ = true;
+    if (tracing_) tracing_->start();
     make_parts();
     prepare_links();
     start_jobs();
@@ -386,6 +393,7 @@ std::vector<std::string> Instance::stop() {
     running_ = false;
     draining_ = true;
     const auto bound = config_.process.shutdown_bound;
+    const auto until = std::chrono::steady_clock::now() + bound;
     server_->drain(bound / 2);
     std::vector<std::string> late;
     for (std::size_t i = 0; i < cores_.size(); ++i) {
@@ -394,6 +402,8 @@ std::vector<std::string> Instance::stop() {
         const auto names = wait_for(core, close_core(core, bound / 2));
         late.insert(late.end(), names.begin(), names.end());
     }
+    // Last, so that what ended above is told, too.
+    if (tracing_) tracing_->stop(time_left(until));
     server_.reset();
     cores_.on_each([this](runtime::Core& core) { parts_[core.index()].reset(); });
     cores_.stop();

@@ -11,6 +11,7 @@
 #include "access/keys.hpp"
 #include "app/admin.hpp"
 #include "app/config.hpp"
+#include "app/tracing.hpp"
 #include "base/clock.hpp"
 #include "http/server.hpp"
 #include "redis/client.hpp"
@@ -92,6 +93,7 @@ private:
     const Config config_;
     base::SystemClock clock_;
     runtime::Cores cores_;
+    std::unique_ptr<Tracing> tracing_;  ///< nullptr where no collector is configured
     storage::MapRecord record_;
     std::shared_ptr<const storage::Map> map_;
     std::vector<std::string> holds_;  ///< by node: why it was held back at the start

@@ -6,6 +6,7 @@
 
 #include "http/errors.hpp"
 #include "http/problem.hpp"
+#include "http/record.hpp"
 #include "http/text.hpp"
 #include "http/trace.hpp"
 #include "runtime/failure.hpp"
@@ -93,12 +94,15 @@ void count(const Route& route, const Response& response,
     route.endpoint->metrics.durations.observe(std::chrono::steady_clock::now() - began);
 }
 
-void answer_problem_at_once(runtime::Core& core, const Request& request, const base::Error& error,
-                            Response& response) {
+void answer_problem_at_once(runtime::Core& core, const Request& request, const Route& route,
+                            const base::Error& error, Response& response) {
+    const auto began = std::chrono::steady_clock::now();
     Call call = core.make_call({});
-    const bool joined = join_trace(request, call.trace);
+    call.client_address = request.remote_address;
+    begin_trace(core, request, call);
     render_problem(error, call.trace, response);
-    tell_trace(request, call.trace, joined, response);
+    tell_trace(call.trace, response);
+    record({core, request, route, response, began}, call);
 }
 
 // The page's browser hides the answer from the page; who runs the server finds the reason here.
@@ -183,7 +187,7 @@ bool Dispatcher::answer_at_once(runtime::Core& core, const Request& request, Res
         case Route::Kind::wrong_method:
             response.add_header("Allow", route.allow);
             answer_problem_at_once(
-                core, request,
+                core, request, route,
                 base::Error(errors::method_not_allowed,
                             std::string("Use one of ").append(route.allow).append(".")),
                 response);
@@ -193,7 +197,7 @@ bool Dispatcher::answer_at_once(runtime::Core& core, const Request& request, Res
             break;
     }
     answer_problem_at_once(
-        core, request,
+        core, request, route,
         base::Error(errors::no_endpoint, "See /openapi.json for the endpoints there are."),
         response);
     open_to_page(request, response);
@@ -202,15 +206,18 @@ bool Dispatcher::answer_at_once(runtime::Core& core, const Request& request, Res
 
 void Dispatcher::answer_options(runtime::Core& core, const Request& request, Response& response,
                                 const Route& route) const {
+    const auto began = std::chrono::steady_clock::now();
     response.set_status(204);
     response.add_header("Allow", route.allow);
     // Short links are there to be followed, not to be read by pages.
     const bool is_short_link = route.endpoint != nullptr;
-    if (is_short_link || !CorsPolicy::is_preflight(request)) return;
-    const auto refused = cors_.answer_preflight(request, route.allow, response);
-    if (!refused) return;
+    std::optional<base::Error> refused;
+    if (!is_short_link && CorsPolicy::is_preflight(request)) {
+        refused = cors_.answer_preflight(request, route.allow, response);
+    }
+    if (!refused) return record({core, request, route, response, began});
     log_refused_origin(request);
-    answer_problem_at_once(core, request, *refused, response);
+    answer_problem_at_once(core, request, route, *refused, response);
 }
 
 void Dispatcher::open_to_page(const Request& request, Response& response) const {
@@ -226,10 +233,12 @@ bool Dispatcher::fall_back_at_once(runtime::Core& core, const Request& request, 
         if (!at_once(core, request, response)) return false;
     } catch (...) {
         Call call = core.make_call({});
+        call.client_address = request.remote_address;
         Exchange exchange{call, request, response, route};
         answer_failure(exchange, std::current_exception());
     }
     count(route, response, began);
+    record({core, request, route, response, began});
     return true;
 }
 
@@ -238,7 +247,8 @@ boost::asio::awaitable<void> Dispatcher::answer(runtime::Core& core, const Reque
     const auto began = std::chrono::steady_clock::now();
     Call call = core.make_call(request_timeout_);
     call.priority = route.endpoint->spec.priority;
-    const bool joined = join_trace(request, call.trace);
+    call.client_address = request.remote_address;
+    begin_trace(core, request, call);
     Exchange exchange{call, request, response, route};
     std::exception_ptr failure;
     try {
@@ -247,9 +257,10 @@ boost::asio::awaitable<void> Dispatcher::answer(runtime::Core& core, const Reque
         failure = std::current_exception();
     }
     if (failure) answer_failure(exchange, failure);
-    tell_trace(request, call.trace, joined, response);
+    tell_trace(call.trace, response);
     if (route.kind == Route::Kind::endpoint) open_to_page(request, response);
     count(route, response, began);
+    record({core, request, route, response, began}, call);
 }
 
 boost::asio::awaitable<void> Dispatcher::run(Exchange& exchange) const {
@@ -294,8 +305,8 @@ boost::asio::awaitable<bool> Dispatcher::admit(Exchange& exchange) const {
 }
 
 void answer_refusal(runtime::Core& core, const Refusal& refusal, Response& response) {
-    answer_problem_at_once(core, Request{}, base::Error(*refusal.type, std::string(refusal.detail)),
-                           response);
+    answer_problem_at_once(core, Request{}, Route{},
+                           base::Error(*refusal.type, std::string(refusal.detail)), response);
 }
 
 std::optional<std::chrono::milliseconds> parse_timeout(std::string_view text) {

@@ -36,6 +36,8 @@ inline constexpr ErrorType connections_exhausted{"http.connections_exhausted", K
 // What is refused before a server starts.
 inline constexpr ErrorType invalid_network{"http.invalid_network", Kind::invalid, "Not a network"};
 inline constexpr ErrorType invalid_origin{"http.invalid_origin", Kind::invalid, "Not an origin"};
+inline constexpr ErrorType invalid_target{"http.invalid_target", Kind::invalid,
+                                          "Not a URL that can be posted to"};
 
 // What the router refuses.
 inline constexpr ErrorType no_endpoint{"http.no_endpoint", Kind::not_found, "No such endpoint"};

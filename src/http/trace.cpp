@@ -74,10 +74,10 @@ bool read_traceparent(std::string_view text, runtime::Trace& trace) {
     if (version.find_first_not_of("0123456789abcdef") != std::string_view::npos) return false;
     if (text.size() > length && text[length] != '-') return false;
     runtime::Trace read = trace;
-    std::array<std::uint8_t, 8> parent{};
     std::array<std::uint8_t, 1> flags{};
     const bool flagged = text.substr(53, 2) == "00" || read_hex(text.substr(53, 2), flags);
-    if (!read_hex(text.substr(3, 32), read.trace_id) || !read_hex(text.substr(36, 16), parent)) {
+    if (!read_hex(text.substr(3, 32), read.trace_id) ||
+        !read_hex(text.substr(36, 16), read.parent_id)) {
         return false;
     }
     if (!flagged) return false;
@@ -127,7 +127,10 @@ std::string read_tracestate(const Request& request) {
 bool join_trace(const Request& request, runtime::Trace& trace) {
     // A malformed one is as good as none (W3C Trace Context, section 3.2).
     const auto parent = request.header("traceparent");
-    if (parent && read_traceparent(*parent, trace)) return true;
+    if (parent && read_traceparent(*parent, trace)) {
+        trace.state = read_tracestate(request);
+        return true;
+    }
     if (!request.from_proxy) return false;
     for (const std::string_view name : {request_id_header, std::string_view("X-Request-Id")}) {
         const auto id = request.header(name);
@@ -136,13 +139,10 @@ bool join_trace(const Request& request, runtime::Trace& trace) {
     return false;
 }
 
-void tell_trace(const Request& request, const runtime::Trace& trace, bool joined,
-                Response& response) {
+void tell_trace(const runtime::Trace& trace, Response& response) {
     response.add_header(request_id_header, format_trace_id(trace));
     response.add_header("traceparent", format_traceparent(trace));
-    if (!joined) return;
-    const std::string state = read_tracestate(request);
-    if (!state.empty()) response.add_header("tracestate", state);
+    if (!trace.state.empty()) response.add_header("tracestate", trace.state);
 }
 
 }  // namespace tenon::http

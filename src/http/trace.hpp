@@ -9,7 +9,7 @@
 
 namespace tenon::http {
 
-/// Takes trace id and sampling from a traceparent header; false when it is malformed.
+/// Takes trace id, parent and sampling from a traceparent header; false when it is malformed.
 ///
 /// Source: W3C Trace Context, section 3.2.
 [[nodiscard]] bool read_traceparent(std::string_view text, runtime::Trace& trace);
@@ -31,12 +31,12 @@ namespace tenon::http {
 ///
 /// Shape:   a well-formed traceparent is followed. Without one, a trusted proxy's Tenon-Request-Id
 ///          or X-Request-Id becomes the trace id, where it is read_request_id's. All else keeps the
-///          id that the call came with: what strangers send is neither believed nor repeated.
+///          id that the call came with: what strangers send is neither believed nor repeated. The
+///          tracestate counts beside a traceparent that was followed.
 /// Returns: whether a traceparent was followed.
 bool join_trace(const Request& request, runtime::Trace& trace);
 
-/// Adds Tenon-Request-Id and traceparent and, to a trace that was joined, its tracestate.
-void tell_trace(const Request& request, const runtime::Trace& trace, bool joined,
-                Response& response);
+/// Adds Tenon-Request-Id, traceparent and, where there is one, the tracestate.
+void tell_trace(const runtime::Trace& trace, Response& response);
 
 }  // namespace tenon::http

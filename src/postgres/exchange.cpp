@@ -28,8 +28,9 @@ private:
 
 }  // namespace
 
-Exchange::Exchange(runtime::WaitList& callers, std::vector<Query> queries, Rules rules)
-    : queries_(std::move(queries)), callers_(callers), rules_(rules) {
+Exchange::Exchange(runtime::WaitList& callers, std::vector<Query> queries, Rules rules,
+                   runtime::Span span)
+    : queries_(std::move(queries)), callers_(callers), rules_(rules), span_(std::move(span)) {
     results_.reserve(queries_.size());
     measures().in_flight.add(1);
 }
@@ -80,6 +81,8 @@ void Exchange::lose(bool sent, const std::string& why) {
 void Exchange::finish() {
     done_ = true;
     measures().exchange_seconds.observe(std::chrono::steady_clock::now() - began_);
+    if (span_ && failure_) span_.fail(failure_);
+    span_.end();
     if (caller_) callers_.wake(*caller_);
 }
 

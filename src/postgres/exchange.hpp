@@ -9,6 +9,7 @@
 #include "postgres/query.hpp"
 #include "postgres/rows.hpp"
 #include "runtime/call.hpp"
+#include "runtime/span.hpp"
 #include "runtime/wait_list.hpp"
 
 namespace tenon::postgres {
@@ -23,8 +24,10 @@ public:
         bool writes = true;      ///< a lost connection leaves the outcome unknown
         bool repeatable = true;  ///< may be sent again when a plan is stale: no BEGIN around it
     };
-    /// `callers` is where the caller waits; it outlives this.
-    Exchange(runtime::WaitList& callers, std::vector<Query> queries, Rules rules);
+    /// `callers` is where the caller waits; it outlives this. `span` ends when the answer is there,
+    /// whether or not its caller still waits.
+    Exchange(runtime::WaitList& callers, std::vector<Query> queries, Rules rules,
+             runtime::Span span = {});
     Exchange(const Exchange&) = delete;
     Exchange& operator=(const Exchange&) = delete;
     ~Exchange();
@@ -61,6 +64,7 @@ private:
     runtime::WaitList& callers_;
     runtime::Waiter* caller_ = nullptr;  ///< lies in the caller's frame
     Rules rules_;
+    runtime::Span span_;
     std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
     int repeats_ = 0;
     bool stale_ = false;

@@ -7,6 +7,7 @@
 #include "base/assert.hpp"
 #include "postgres/pool_state.hpp"
 #include "postgres/script.hpp"
+#include "postgres/spans.hpp"
 #include "runtime/failure.hpp"
 #include "runtime/log.hpp"
 
@@ -77,8 +78,9 @@ asio::awaitable<std::vector<Rows>> Pool::State::run(runtime::Call& call,
                                    std::chrono::seconds(1));
     }
     const bool writes = std::ranges::any_of(queries, &Query::writes);
-    const auto exchange =
-        std::make_shared<Exchange>(callers, std::move(queries), Exchange::Rules{writes, true});
+    auto span = begin_span(call, queries);
+    const auto exchange = std::make_shared<Exchange>(
+        callers, std::move(queries), Exchange::Rules{writes, true}, std::move(span));
     line->connection().submit(exchange);
     co_return co_await exchange->results(call.deadline);
 }

@@ -2,6 +2,7 @@
 
 #include "postgres/pool.hpp"
 #include "postgres/pool_state.hpp"
+#include "postgres/spans.hpp"
 #include "runtime/failure.hpp"
 
 namespace tenon::postgres {
@@ -19,7 +20,7 @@ struct Transaction::State {
     ~State();
 
     /// Sends the statements as one exchange and waits for their results.
-    asio::awaitable<std::vector<Rows>> run(runtime::Deadline deadline, std::vector<Query> queries,
+    asio::awaitable<std::vector<Rows>> run(const runtime::Call& call, std::vector<Query> queries,
                                            bool writes);
     void give_back();
 
@@ -43,15 +44,16 @@ Transaction::State::~State() {
     }
 }
 
-asio::awaitable<std::vector<Rows>> Transaction::State::run(runtime::Deadline deadline,
+asio::awaitable<std::vector<Rows>> Transaction::State::run(const runtime::Call& call,
                                                            std::vector<Query> queries,
                                                            bool writes) {
-    const auto exchange = std::make_shared<Exchange>(pool->callers, std::move(queries),
-                                                     Exchange::Rules{writes, false});
+    auto span = begin_span(call, queries);
+    const auto exchange = std::make_shared<Exchange>(
+        pool->callers, std::move(queries), Exchange::Rules{writes, false}, std::move(span));
     connection->submit(exchange);
     stage = Stage::running;
     try {
-        std::vector<Rows> results = co_await exchange->results(deadline);
+        std::vector<Rows> results = co_await exchange->results(call.deadline);
         stage = Stage::open;
         co_return results;
     } catch (...) {
@@ -107,7 +109,7 @@ asio::awaitable<Rows> Transaction::query(runtime::Call& call, Query query) {
     // BEGIN travels with the first statement: no round trip of its own.
     if (state.stage == State::Stage::fresh) queries.push_back(begin_query());
     queries.push_back(std::move(query));
-    std::vector<Rows> results = co_await state.run(call.deadline, std::move(queries), false);
+    std::vector<Rows> results = co_await state.run(call, std::move(queries), false);
     co_return std::move(results.back());
 }
 
@@ -120,7 +122,7 @@ asio::awaitable<void> Transaction::commit(runtime::Call& call) {
     std::vector<Query> queries(1, Query{{"COMMIT"}, {}, true});
     std::vector<Rows> results;
     try {
-        results = co_await state.run(call.deadline, std::move(queries), true);
+        results = co_await state.run(call, std::move(queries), true);
     } catch (const runtime::DeadlineExceeded&) {
         throw runtime::OutcomeUnknown("COMMIT was sent to PostgreSQL and the deadline passed");
     }
@@ -133,7 +135,7 @@ asio::awaitable<void> Transaction::rollback(runtime::Call& call) {
     State& state = usable();
     if (state.stage == State::Stage::open) {
         std::vector<Query> queries(1, Query{{"ROLLBACK"}, {}, false});
-        co_await state.run(call.deadline, std::move(queries), false);
+        co_await state.run(call, std::move(queries), false);
     }
     state.give_back();
 }

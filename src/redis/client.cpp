@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <exception>
 #include <utility>
 
 #include "redis/connection.hpp"
+#include "runtime/span.hpp"
 
 namespace tenon::redis {
 namespace asio = boost::asio;
@@ -27,22 +29,42 @@ std::vector<std::string> script_words(const Script& script, std::vector<std::str
     return words;
 }
 
+// The command's name; its arguments are nobody's business.
+runtime::Span begin_span(const runtime::Call& call, std::string_view command) {
+    runtime::Span span(call, runtime::SpanKind::client, command);
+    span.set("db.system.name", "redis");
+    span.set("db.operation.name", command);
+    return span;
+}
+
+// Ends with the frame, whether a reply came or not.
 asio::awaitable<Reply> request(Connection& connection, runtime::Deadline deadline,
-                               std::vector<std::string> words) {
-    co_return checked(co_await connection.request(deadline, words));
+                               std::vector<std::string> words, runtime::Span span) {
+    try {
+        co_return checked(co_await connection.request(deadline, words));
+    } catch (...) {
+        span.fail(std::current_exception());
+        throw;
+    }
 }
 
 // A server that lost its scripts (restart, failover, SCRIPT FLUSH) has not run the first command,
 // so sending the source is no repeat. Each caller in the pipeline does so for itself.
 asio::awaitable<Reply> request_script(Connection& connection, runtime::Deadline deadline,
-                                      const Script& script, std::vector<std::string> words) {
-    Reply reply = co_await connection.request(deadline, words);
-    if (has_code(reply, "NOSCRIPT")) {
-        words[0] = "EVAL";
-        words[1] = script.source();
-        reply = co_await connection.request(deadline, words);
+                                      const Script& script, std::vector<std::string> words,
+                                      runtime::Span span) {
+    try {
+        Reply reply = co_await connection.request(deadline, words);
+        if (has_code(reply, "NOSCRIPT")) {
+            words[0] = "EVAL";
+            words[1] = script.source();
+            reply = co_await connection.request(deadline, words);
+        }
+        co_return checked(std::move(reply));
+    } catch (...) {
+        span.fail(std::current_exception());
+        throw;
     }
-    co_return checked(std::move(reply));
 }
 
 }  // namespace
@@ -78,7 +100,9 @@ Client::~Client() = default;
 
 asio::awaitable<Reply> Client::command(runtime::Call& call, std::string_view key,
                                        std::vector<std::string> arguments) {
-    return request(state_->route(key), state_->deadline_of(call), std::move(arguments));
+    auto span = begin_span(call, arguments.front());
+    return request(state_->route(key), state_->deadline_of(call), std::move(arguments),
+                   std::move(span));
 }
 
 asio::awaitable<Reply> Client::run(runtime::Call& call, const Script& script,
@@ -86,7 +110,8 @@ asio::awaitable<Reply> Client::run(runtime::Call& call, const Script& script,
                                    std::vector<std::string> arguments) {
     Connection& connection = state_->route(keys.empty() ? std::string_view() : keys.front());
     return request_script(connection, state_->deadline_of(call), script,
-                          script_words(script, std::move(keys), std::move(arguments)));
+                          script_words(script, std::move(keys), std::move(arguments)),
+                          begin_span(call, "EVALSHA"));
 }
 
 bool Client::is_up() const {

@@ -7,6 +7,7 @@
 
 #include "base/assert.hpp"
 #include "base/backoff.hpp"
+#include "runtime/batch_spans.hpp"
 #include "runtime/failure.hpp"
 #include "runtime/wait.hpp"
 
@@ -44,6 +45,7 @@ struct BatchLine::Batch {
     Places places;
     std::size_t count = 0;
     Call call;
+    BatchSpans spans;
 };
 
 Place::~Place() {
@@ -99,7 +101,7 @@ asio::awaitable<void> BatchLine::serve() {
 }
 
 asio::awaitable<void> BatchLine::run_batches() {
-    Batch batch{.run = make_run(), .places = {}, .count = 0, .call = {}};
+    Batch batch{.run = make_run(), .places = {}, .count = 0, .call = {}, .spans = {}};
     for (bool idle = false;;) {
         fill(batch);
         if (batch.count > 0) {
@@ -128,6 +130,7 @@ void BatchLine::fill(Batch& batch) {
             continue;
         }
         batch.run->take(place);
+        if (place.trace != nullptr && core_.spans() != nullptr) batch.spans.take(*place.trace);
         place.index = batch.count++;
         batch.call.priority = std::max(batch.call.priority, place.priority);
         batch.places.push_back(place);
@@ -138,7 +141,9 @@ asio::awaitable<void> BatchLine::run_batch(Batch& batch) {
     const Priority priority = batch.call.priority;
     batch.call = core_.make_call(options_.run_limit);
     batch.call.priority = priority;
+    batch.spans.begin(batch.call);
     co_await run_part(batch, {.first = 0, .count = batch.count});
+    batch.spans.end(core_, batch.call, options_.name, batch.count);
 }
 
 /// Runs one part and settles all its items; a part to be split becomes its halves, left first.

@@ -23,6 +23,7 @@ struct BatchOptions {
     /// How long a batch may run, halves and repeats included: its own deadline, not the first
     /// caller's.
     std::chrono::milliseconds run_limit{5'000};
+    const char* name = "batch";  ///< of its spans; static
 };
 
 using PlaceHook =
@@ -31,12 +32,16 @@ using PlaceHook =
 
 /// An item's place in the line and then in its batch; lies in the frame of the caller who waits.
 struct Place : Waiter, PlaceHook {
-    explicit Place(const Call& call) : Waiter(call.deadline), priority(call.priority) {}
+    explicit Place(const Call& call)
+        : Waiter(call.deadline),
+          priority(call.priority),
+          trace(call.trace.sampled ? &call.trace : nullptr) {}
     ~Place();
     Place(const Place&) = delete;
     Place& operator=(const Place&) = delete;
 
     Priority priority;
+    const Trace* trace;                  ///< of a sampled call, which outlives the place
     std::size_t index = 0;               ///< within its batch
     std::exception_ptr failure;          ///< set when its part of the batch failed
     std::size_t* line_length = nullptr;  ///< of the line that it waits in

@@ -21,11 +21,16 @@ using Deadline = std::chrono::steady_clock::time_point;
 /// Which requests are shed first; the lowest goes first.
 enum class Priority : std::uint8_t { bulk, normal, core, vital };
 
+using TraceId = std::array<std::uint8_t, 16>;
+using SpanId = std::array<std::uint8_t, 8>;
+
 /// W3C trace context.
 struct Trace {
-    std::array<std::uint8_t, 16> trace_id{};
-    std::array<std::uint8_t, 8> span_id{};
-    bool sampled = false;
+    TraceId trace_id{};
+    SpanId span_id{};        ///< what runs now: the parent of whatever it starts
+    SpanId parent_id{};      ///< the span that asked for it; all zero: none
+    bool sampled = false;    ///< its spans are for the collector, where there is one
+    std::string state = {};  ///< tracestate as it came, to be passed on; mostly empty
 };
 
 /// An idempotency claim: the service's store writes it in its own transaction with the outcome.
@@ -46,6 +51,8 @@ struct Call {
     Priority priority = Priority::normal;
     base::Uuid project;   ///< nil for work that belongs to no project
     std::string subject;  ///< of an end-user token; empty for API keys
+    /// Who asked, as http::Request::remote_address says it; empty for background work.
+    std::string client_address;
     std::optional<Claim> claim;
     base::Time now;  ///< business time, read once at the edge
 

@@ -14,11 +14,19 @@
 
 #include "base/assert.hpp"
 #include "runtime/processors.hpp"
+#include "runtime/span_queue.hpp"
 
 namespace tenon::runtime {
 
 Core::Core(std::size_t index, const base::Clock& clock)
     : index_(index), clock_(clock), ids_(clock, random_), io_(1) {}
+
+Core::~Core() = default;
+
+void Core::keep_spans(const SpanRules& rules) {
+    TENON_ASSERT(!spans_);
+    spans_ = std::make_unique<SpanQueue>(rules);
+}
 
 Call Core::make_call(std::chrono::nanoseconds time_limit) {
     Call call;

@@ -14,12 +14,16 @@
 
 namespace tenon::runtime {
 
+class SpanQueue;
+struct SpanRules;
+
 /// What a core owns: its loop, its randomness and its id generator.
 ///
 /// Threads: everything but io() and index() is for the core's own thread.
 class Core {
 public:
     Core(std::size_t index, const base::Clock& clock);
+    ~Core();
     Core(const Core&) = delete;
     Core& operator=(const Core&) = delete;
 
@@ -31,6 +35,11 @@ public:
 
     /// A call for background work on this core, with a fresh trace.
     [[nodiscard]] Call make_call(std::chrono::nanoseconds time_limit);
+
+    /// Begins to keep the spans of sampled calls. Expects: once, before the core runs.
+    void keep_spans(const SpanRules& rules);
+    /// Where they lie; nullptr where nobody asked for them.
+    [[nodiscard]] SpanQueue* spans() { return spans_.get(); }
 
 private:
     friend class Cores;
@@ -44,6 +53,7 @@ private:
     const base::Clock& clock_;
     base::SecureRandom random_;
     base::UuidV7Generator ids_;
+    std::unique_ptr<SpanQueue> spans_;
     Loop io_;  ///< last, so that what it destroys still finds the rest
 };
 

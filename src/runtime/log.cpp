@@ -18,6 +18,7 @@
 #include "runtime/call.hpp"
 #include "runtime/environment.hpp"
 #include "runtime/json_text.hpp"
+#include "runtime/tint.hpp"
 
 namespace tenon::runtime {
 namespace {
@@ -133,18 +134,22 @@ bool has_trace(const LogLine& line) {
     return line.call != nullptr && line.call->trace.trace_id != decltype(Trace::trace_id){};
 }
 
-std::string_view colour_of(Level level) {
+std::string_view client_of(const LogLine& line) {
+    return line.call == nullptr ? std::string_view() : line.call->client_address;
+}
+
+Tint tint_of(Level level) {
     switch (level) {
         case Level::debug:
-            return "\033[2m";
+            return Tint::faint;
         case Level::info:
-            return "\033[32m";
+            return Tint::green;
         case Level::warning:
-            return "\033[33m";
+            return Tint::yellow;
         case Level::error:
-            return "\033[31m";
+            break;
     }
-    return "";
+    return Tint::red;
 }
 
 void write(const LogLine& line) {
@@ -187,6 +192,10 @@ std::string format_json_line(const LogLine& line) {
         fmt::format_to(std::back_inserter(out), R"(,"project":"{}")",
                        base::format_uuid(line.call->project));
     }
+    if (const auto client = client_of(line); !client.empty()) {
+        out += R"(,"client":)";
+        append_json_string(out, client);
+    }
     for (const Field* field = line.fields_begin; field != line.fields_end; ++field) {
         out += ',';
         append_json_string(out, field->key());
@@ -203,16 +212,16 @@ std::string format_human_line(const LogLine& line, bool coloured) {
     append_json_string(sentence, mask_secrets(line.message));
     // The escapes are wanted, the quotes are not.
     sentence = sentence.substr(1, sentence.size() - 2);
-    const std::string_view begin = coloured ? colour_of(line.level) : "";
-    const std::string_view end = coloured ? "\033[0m" : "";
-    std::string out = fmt::format("{} {}{:7}{} {}", std::string_view(instant).substr(11, 12), begin,
-                                  name_of(line.level), end, sentence);
+    const std::string level = fmt::format("{:7}", name_of(line.level));
+    std::string out = fmt::format("{} {} {}", std::string_view(instant).substr(11, 12),
+                                  coloured ? tinted(tint_of(line.level), level) : level, sentence);
     for (const Field* field = line.fields_begin; field != line.fields_end; ++field) {
         out += ' ';
         out += field->key();
         out += '=';
         append_human_value(out, *field);
     }
+    if (const auto client = client_of(line); !client.empty()) out.append(" client=").append(client);
     if (has_trace(line)) out += " trace=" + base::to_hex(line.call->trace.trace_id);
     return out;
 }

@@ -26,7 +26,7 @@ BOOST_DESCRIBE_ENUM(Level, debug, info, warning, error)
 /// How a line looks.
 enum class LogForm : std::uint8_t {
     automatic,  ///< human in a terminal, json elsewhere
-    json,       ///< one object per line: time, level, message, trace_id, then the fields
+    json,       ///< one object per line: time, level, message, trace_id, client, then the fields
     human,      ///< time, level, sentence and key=value; coloured only in a terminal
 };
 BOOST_DESCRIBE_ENUM(LogForm, automatic, json, human)
@@ -68,7 +68,7 @@ using Fields = std::initializer_list<Field>;
 /// Cost:    one comparison when the level is off; else the line is built here and queued. A full
 ///          queue drops the oldest line and counts it (log_lines_dropped).
 void log(Level level, std::string_view message, Fields fields = {});
-/// The same with the call's trace id and project.
+/// The same with the call's trace id, project and client.
 void log(Level level, const Call& call, std::string_view message, Fields fields = {});
 /// True when a line of that level would be written; for fields that are costly to make.
 [[nodiscard]] bool logs(Level level);

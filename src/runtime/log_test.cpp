@@ -79,6 +79,16 @@ TEST(Log, TraceAndProjectComeFromTheCall) {
     EXPECT_EQ(parsed.at("project").as_string(), "01000000-0000-0000-0000-000000000000");
 }
 
+TEST(Log, TheClientOfACallIsNamed) {
+    Call call;
+    const LogLine of_nobody{Level::info, noon, "x", &call, nullptr, nullptr};
+    EXPECT_EQ(format_json_line(of_nobody).find("client"), std::string::npos);
+    call.client_address = "2001:db8::9";
+    const LogLine line{Level::info, noon, "x", &call, nullptr, nullptr};
+    EXPECT_EQ(boost::json::parse(format_json_line(line)).at("client").as_string(), "2001:db8::9");
+    EXPECT_NE(format_human_line(line, false).find(" client=2001:db8::9"), std::string::npos);
+}
+
 TEST(Log, SecretsAreMaskedWhereverTheyStand) {
     const std::string text = format_json_line(line_of(
         "Authorization: Bearer abc.def was sent", {{"conninfo", "host=x password='p\\'w d' user=u"},

@@ -15,6 +15,7 @@
 #include "runtime/core.hpp"
 #include "runtime/failure.hpp"
 #include "runtime/report.hpp"
+#include "runtime/span.hpp"
 #include "runtime/task_group.hpp"
 #include "runtime/wait.hpp"
 
@@ -96,14 +97,16 @@ private:
         }
         auto flight = std::make_shared<Flight>(core_.io());
         flights_.emplace(key, flight);
-        tasks_.spawn("load", fly(flight, std::move(key), std::move(load), call.priority));
+        tasks_.spawn("load",
+                     fly(flight, std::move(key), std::move(load), call.priority, call.trace));
         return flight;
     }
 
     boost::asio::awaitable<void> fly(std::shared_ptr<Flight> flight, Key key, Load load,
-                                     Priority priority) {
+                                     Priority priority, Trace starter) {
         Call call = core_.make_call(options_.run_limit);
         call.priority = priority;
+        follow(call, starter);
         try {
             flight->value.emplace(co_await until(call.deadline, load(call)));
             if (!flight->voided && store_) store_(key, *flight->value);

@@ -17,6 +17,8 @@ namespace {
 
 // $1 process, $2 how long it lives, $3 grace (milliseconds). One statement: the number of a lease
 // that ended long ago is taken over in place, so two processes that ask at once meet at its row.
+// A lease that was given back had been granted until at most $2 after that, and its holder may have
+// made ids up to there by a clock that is ahead: the number's next stretch begins no earlier.
 // Index: processes_number_key, at most 1,024 rows.
 constexpr Statement take_lease{R"sql(
 WITH free AS (
@@ -35,10 +37,11 @@ FROM free
 ON CONFLICT (number) DO UPDATE
 SET process = excluded.process,
     token = DEFAULT,
-    started_at = clock_timestamp(),
+    started_at = greatest(clock_timestamp(),
+                          held.lease_until + $2::bigint * interval '1 millisecond'),
     lease_until = excluded.lease_until
 WHERE held.lease_until + $3::bigint * interval '1 millisecond' <= clock_timestamp()
-RETURNING token, number
+RETURNING token, number, started_at, lease_until
 )sql"};
 
 // $1 process, $2 how long it lives. Index: processes_pkey.
@@ -46,7 +49,7 @@ constexpr Statement renew_lease{R"sql(
 UPDATE tenon.processes
 SET lease_until = clock_timestamp() + $2::bigint * interval '1 millisecond'
 WHERE process = $1::uuid
-RETURNING token, number
+RETURNING token, number, started_at, lease_until
 )sql"};
 
 // Its number stays reserved for the grace: ids may still be on their way. Index: processes_pkey.
@@ -92,7 +95,9 @@ awaitable<void> ProcessLease::renew(runtime::Call& call) {
     }
     lease_ = Lease{.token = rows.value<std::int64_t>(0, 0),
                    .number = rows.value<std::int32_t>(0, 1),
-                   .until = asked_at + options_.ttl};
+                   .until = asked_at + options_.ttl,
+                   .from = rows.value<base::Time>(0, 2),
+                   .ends = rows.value<base::Time>(0, 3)};
 }
 
 awaitable<void> ProcessLease::give_back(runtime::Call& call) {

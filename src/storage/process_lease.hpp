@@ -7,6 +7,7 @@
 #include <functional>
 #include <optional>
 
+#include "base/clock.hpp"
 #include "base/uuid.hpp"
 #include "runtime/call.hpp"
 #include "storage/database.hpp"
@@ -19,11 +20,15 @@ struct Lease {
     std::int32_t number =
         0;  ///< 0 .. 1023, nobody else's while this lease lives: for Snowflake ids
     runtime::Deadline until;  ///< on this machine's clock, counted from before it was asked for
+    /// The number's stretch by the control database's clock: from where its last one ended, or
+    /// later, to the end of the lease.
+    base::Time from{};
+    base::Time ends{};
 };
 
 /// How long a lease lives and how often it is renewed.
 struct LeaseOptions {
-    std::chrono::milliseconds ttl{30'000};
+    std::chrono::milliseconds ttl{30'000};  ///< the same for all processes
     std::chrono::milliseconds renew_every{10'000};
     /// A number is given to another only so long after its lease ended, so that a holder whose
     /// clock runs slow has stopped using it.

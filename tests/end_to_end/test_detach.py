@@ -72,6 +72,25 @@ class Detached(DevCase):
         done = tenon("stop", "--data", data, "-o", "json")
         self.assertEqual((done.returncode, json.loads(done.stdout)["stopped"]), (0, False))
 
+    def test_its_log_does_not_grow_for_ever(self):
+        data = self.new_folder() / "data"
+        done = self.start(data, "--log-level", "debug")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        status = self.status(data)
+        log = data / "log/tenon.log"
+        client = Client(status["url"], status["key"])
+        self.addCleanup(client.close)
+        for round_ in (1, 2, 3):
+            with open(log, "ab") as file:
+                file.write(b"x" * (8 << 20) + f"\nround {round_}\n".encode())
+            wait_for("a new log", lambda: log.stat().st_size < 8 << 20)
+            self.assertEqual(client.ask("GET", "/v1/nothing").status, 404)
+            wait_for("lines in the new log", lambda: "/v1/nothing" in log.read_text())
+        self.assertEqual({path.name for path in (data / "log").glob("tenon.log*")},
+                         {"tenon.log", "tenon.log.1", "tenon.log.2"})
+        self.assertIn("round 2", (data / "log/tenon.log.2").read_text()[-5000:])
+        self.assertEqual(os.readlink(f"/proc/{status['pid']}/fd/1"), str(log.resolve()))
+
     def test_it_survives_its_terminal_and_keeps_no_pipe_open(self):
         data = self.new_folder() / "data"
         self.addCleanup(tenon, "stop", "--data", data)

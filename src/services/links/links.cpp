@@ -80,15 +80,17 @@ Links::Links(runtime::Core& core, storage::Database& database, Shared& shared,
       creator_(store_, codes_) {
     for (std::size_t node = 0; node < database.nodes_total(); ++node) {
         creates_.push_back(std::make_unique<Creates>(
-            core, Creates::Options{.batch_max = shared.options.batch_max},
+            core,
+            Creates::Options{.batch_max = shared.options.batch_max, .name = "links.create batch"},
             [this](runtime::Call& call, std::span<const CreateItem> items) {
                 return creator_.run(call, items);
             }));
-        look_ups_.push_back(
-            std::make_unique<LookUps>(core, LookUps::Options{.batch_max = shared.options.batch_max},
-                                      [this](runtime::Call& call, std::span<const Key> keys) {
-                                          return look_up(call, keys);
-                                      }));
+        look_ups_.push_back(std::make_unique<LookUps>(
+            core,
+            LookUps::Options{.batch_max = shared.options.batch_max, .name = "links.find batch"},
+            [this](runtime::Call& call, std::span<const Key> keys) {
+                return look_up(call, keys);
+            }));
     }
 }
 

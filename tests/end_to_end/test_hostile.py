@@ -10,7 +10,7 @@ import signal
 import subprocess
 import unittest
 
-from tests.support.cases import DevCase, clean_environment, tenon
+from tests.support.cases import DevCase, clean_environment, may_unshare, tenon
 from tests.support.dev import PROGRAM, processes_in, wait_for
 
 IS_ROOT = os.geteuid() == 0
@@ -85,7 +85,7 @@ class Accounts(DevCase):
                 self.assertEqual(dev.stop(), 0, dev.log())
 
 
-@unittest.skipUnless(IS_ROOT, "only root hides programs and networks")
+@unittest.skipUnless(may_unshare(), "this account may not hide programs and networks")
 class Machines(DevCase):
     """What the machine lacks."""
 
@@ -141,6 +141,10 @@ class Machines(DevCase):
         self.resize(folder, 600)
         dev.start()
         code = self.make(dev)
+        self.fill(folder / "filler")
+        self.assert_serves_without_space(dev, code)
+        (folder / "filler").unlink()
+        wait_for("a link", lambda: self.create(dev).status == 201)
         self.assertEqual(dev.stop(), 0, dev.log())
         self.fill(folder / "filler")
         refused = tenon("dev", "--data", folder, "--port", "0", timeout=180)
@@ -149,6 +153,24 @@ class Machines(DevCase):
         dev.start()
         self.assert_leads(dev, code)
         self.assertEqual(dev.stop(), 0, dev.log())
+
+    def create(self, dev):
+        client = dev.client()
+        self.addCleanup(client.close)
+        return client.ask("POST", "/v1/links", {"url": "https://example.com/" + "x" * 1500})
+
+    def assert_serves_without_space(self, dev, code):
+        """Links go on being followed, and those who make some are asked to repeat it."""
+        answers = []
+
+        def is_refused():
+            answers.append(self.create(dev))
+            return answers[-1].status == 503
+
+        wait_for("a refusal", is_refused)
+        self.assertLessEqual({answer.status for answer in answers}, {201, 503})
+        self.assertIn("retry-after", answers[-1].headers)
+        self.assert_leads(dev, code)
 
     def resize(self, folder, megabytes):
         subprocess.run(["mount", "-o", f"remount,size={megabytes}m", folder], check=True)

@@ -101,7 +101,7 @@ class Doctor(DatabaseCase):
                        "TENON_REDIS_ADDRESS": self.facts["redis"]}
         made = tenon("keys", "make", "first", "-o", "json", environment=environment)
         self.assertEqual(made.returncode, 0, made.stderr)
-        serving = Serve(self.server, **environment)
+        serving = Serve.beside(self.server, **environment)
         self.addCleanup(serving.stop)
         client = serving.start().client(key=False)
         self.addCleanup(client.close)

@@ -1,5 +1,9 @@
 #include "app/admin.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
 #include <boost/describe.hpp>
 #include <memory>
 #include <mutex>
@@ -50,9 +54,9 @@ http::Spec open_spec(std::string_view path, std::string_view summary) {
             .tag = "server"};
 }
 
-Readiness judge(const AdminFacts& facts, const runtime::Core& core) {
+Readiness judge(std::vector<Dependency> dependencies, bool is_draining) {
     Readiness readiness{.status = "ready", .checks = {}};
-    for (auto& dependency : facts.dependencies(core)) {
+    for (auto& dependency : dependencies) {
         if (!dependency.is_up && readiness.status == "ready") readiness.status = "degraded";
         if (!dependency.is_up && dependency.is_needed) readiness.status = "not ready";
         readiness.checks.push_back(
@@ -61,12 +65,11 @@ Readiness judge(const AdminFacts& facts, const runtime::Core& core) {
              .needed = dependency.is_needed,
              .reason = dependency.is_up ? std::nullopt : std::optional(dependency.why_down)});
     }
-    if (facts.is_draining()) readiness.status = "draining";
+    if (is_draining) readiness.status = "draining";
     return readiness;
 }
 
-void answer_readiness(const AdminFacts& facts, const runtime::Core& core, Response& response) {
-    const auto readiness = judge(facts, core);
+void answer_readiness(const Readiness& readiness, Response& response) {
     const bool serves = readiness.status == "ready" || readiness.status == "degraded";
     response.set_status(serves ? 200 : 503);
     response.add_header("Cache-Control", "no-store");
@@ -91,9 +94,9 @@ std::string server_url(const Request& request) {
            std::string(request.header("Host").value_or("localhost"));
 }
 
-awaitable<void> answer_ready(const AdminFacts& facts, runtime::Call& call, Response& response) {
-    answer_readiness(facts, *call.core, response);
-    co_return;
+awaitable<void> answer_ready(const AdminFacts& facts, Response& response) {
+    auto dependencies = co_await facts.dependencies();
+    answer_readiness(judge(std::move(dependencies), facts.is_draining()), response);
 }
 
 /// The document, made once; only the server's URL differs between requests.
@@ -153,7 +156,39 @@ void add_pages(http::Router& router) {
         });
 }
 
+/// One part as all cores see it; `index` is its place in what each says.
+Dependency merge_one(std::span<const std::vector<Dependency>> by_core, std::size_t index) {
+    auto merged = by_core.front()[index];
+    std::vector<std::string> reasons;
+    std::size_t down = 0;
+    for (const auto& own : by_core) {
+        const auto& seen = own[index];
+        merged.is_up = merged.is_up && seen.is_up;
+        merged.is_needed = merged.is_needed || seen.is_needed;
+        if (seen.is_up) continue;
+        ++down;
+        if (std::ranges::find(reasons, seen.why_down) == reasons.end()) {
+            reasons.push_back(seen.why_down);
+        }
+    }
+    merged.why_down = fmt::format("{}", fmt::join(reasons, "; "));
+    if (down > 0 && down < by_core.size()) {
+        merged.why_down =
+            fmt::format("on {} of {} cores: {}", down, by_core.size(), merged.why_down);
+    }
+    return merged;
+}
+
 }  // namespace
+
+std::vector<Dependency> merge_dependencies(std::span<const std::vector<Dependency>> by_core) {
+    std::vector<Dependency> merged;
+    if (by_core.empty()) return merged;
+    for (std::size_t index = 0; index < by_core.front().size(); ++index) {
+        merged.push_back(merge_one(by_core, index));
+    }
+    return merged;
+}
 
 void add_admin_routes(http::Router& router, const AdminFacts& facts) {
     router.add_raw(open_spec("/healthz", "200 while the process lives"),
@@ -161,8 +196,8 @@ void add_admin_routes(http::Router& router, const AdminFacts& facts) {
                        return answer_text(response, "text/plain; charset=utf-8", "ok\n");
                    });
     router.add_raw(open_spec("/readyz", "200 while requests are served; says what is not up"),
-                   [facts](runtime::Call& call, const Request&, Response& response) {
-                       return answer_ready(facts, call, response);
+                   [facts](runtime::Call&, const Request&, Response& response) {
+                       return answer_ready(facts, response);
                    });
     router.add_raw(open_spec("/metrics", "Prometheus text"), [](runtime::Call&, const Request&,
                                                                 Response& response) {

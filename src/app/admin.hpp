@@ -1,7 +1,9 @@
 // What operators ask: is it alive, is it ready, what does it do, what does it offer.
 #pragma once
 
+#include <boost/asio/awaitable.hpp>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,9 +19,19 @@ struct Dependency {
     std::string why_down;
 };
 
+/// What the whole process may say of its parts, from what every core says of its own connections.
+///
+/// Shape:   a part is up when it is so on every core, and needed when one core needs it. Different
+///          reasons are told one after the other; where only some cores miss the part, how many.
+/// Expects: every core names the same parts in the same order.
+[[nodiscard]] std::vector<Dependency> merge_dependencies(
+    std::span<const std::vector<Dependency>> by_core);
+
 /// What the admin endpoints ask of the instance.
 struct AdminFacts {
-    std::function<std::vector<Dependency>(const runtime::Core&)> dependencies;
+    /// Of all cores, merged. A core that hangs leaves the request without an answer, which those
+    /// who balance by /readyz take for what it is.
+    std::function<boost::asio::awaitable<std::vector<Dependency>>()> dependencies;
     std::function<bool()> is_draining;
 };
 

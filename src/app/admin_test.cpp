@@ -17,10 +17,10 @@ using testing::StartsWith;
 class Admin : public testing::Test {
 protected:
     Admin() {
-        add_admin_routes(router_,
-                         {.dependencies = [this](const runtime::Core&) { return dependencies_; },
-                          .is_draining = [this] { return is_draining_; }});
+        add_admin_routes(router_, {.dependencies = [this] { return tell_dependencies(); },
+                                   .is_draining = [this] { return is_draining_; }});
     }
+    boost::asio::awaitable<std::vector<Dependency>> tell_dependencies() { co_return dependencies_; }
     http::Response ask(std::string_view path) {
         http::Request request;
         request.method = http::Method::get;
@@ -84,6 +84,54 @@ TEST_F(Admin, IsNotReadyWithoutWhatItNeeds) {
     std::swap(dependencies_[0], dependencies_[1]);
     EXPECT_EQ(status_told(), "not ready");
     EXPECT_EQ(ask("/healthz").status(), 200);  // it lives all the same
+}
+
+Dependency part(bool is_up, bool is_needed = false, std::string why_down = "") {
+    return {.name = "postgres",
+            .is_up = is_up,
+            .is_needed = is_needed,
+            .why_down = std::move(why_down)};
+}
+
+TEST(MergeDependencies, IsUpOnlyWhereEveryCoreIs) {
+    const std::vector<std::vector<Dependency>> all_up{{part(true)}, {part(true)}};
+    EXPECT_TRUE(merge_dependencies(all_up).front().is_up);
+    EXPECT_EQ(merge_dependencies(all_up).front().why_down, "");
+    for (const std::size_t away : {0UL, 1UL, 2UL}) {
+        std::vector<std::vector<Dependency>> by_core{{part(true)}, {part(true)}, {part(true)}};
+        by_core[away] = {part(false, true, "away for 3 s")};
+        const auto merged = merge_dependencies(by_core);
+        ASSERT_EQ(merged.size(), 1U);
+        EXPECT_EQ(merged.front().name, "postgres");
+        EXPECT_FALSE(merged.front().is_up);
+        EXPECT_TRUE(merged.front().is_needed);
+        EXPECT_EQ(merged.front().why_down, "on 1 of 3 cores: away for 3 s");
+    }
+}
+
+TEST(MergeDependencies, TellsEveryReasonOnce) {
+    const std::vector<std::vector<Dependency>> alike{{part(false, false, "refused")},
+                                                     {part(false, false, "refused")}};
+    EXPECT_EQ(merge_dependencies(alike).front().why_down, "refused");
+    EXPECT_FALSE(merge_dependencies(alike).front().is_needed);
+    const std::vector<std::vector<Dependency>> different{{part(false, false, "refused")},
+                                                         {part(false, false, "held back")}};
+    EXPECT_EQ(merge_dependencies(different).front().why_down, "refused; held back");
+}
+
+TEST(MergeDependencies, KeepsPartsApart) {
+    const auto redis = [](bool is_up) {
+        return Dependency{.name = "redis", .is_up = is_up, .is_needed = false, .why_down = "slow"};
+    };
+    const std::vector<std::vector<Dependency>> by_core{{part(true, true), redis(true)},
+                                                       {part(true, true), redis(false)}};
+    const auto merged = merge_dependencies(by_core);
+    ASSERT_EQ(merged.size(), 2U);
+    EXPECT_TRUE(merged[0].is_up);
+    EXPECT_EQ(merged[1].name, "redis");
+    EXPECT_FALSE(merged[1].is_up);
+    EXPECT_EQ(merged[1].why_down, "on 1 of 2 cores: slow");
+    EXPECT_TRUE(merge_dependencies({}).empty());
 }
 
 TEST_F(Admin, SendsNewRequestsElsewhereWhileItDrains) {

@@ -116,7 +116,9 @@ namespace tenon::runtime {
 template <>
 struct option_docs<app::HttpSection> {
     static constexpr OptionDoc list[] = {
-        {.name = "addresses", .effect = "Numeric addresses to listen on, all with the same port."},
+        {.name = "addresses",
+         .effect = "Numeric addresses to listen on, all with the same port; ::1 is left out on a "
+                   "machine without IPv6, unless it is the only one."},
         {.name = "port", .effect = "Where HTTP is served; 0 takes any free port."},
         {.name = "tls_certificate",
          .effect = "A PEM file with the certificate and those that vouch for it: with it every "

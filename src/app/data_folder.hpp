@@ -38,6 +38,8 @@ public:
     [[nodiscard]] std::filesystem::path run_file() const { return path_ / "run.json"; }
     [[nodiscard]] std::filesystem::path key_file() const { return path_ / "key"; }
     [[nodiscard]] std::filesystem::path shards_file() const { return path_ / "shards"; }
+    /// True once a start was complete: what is missing from then on was lost, and not yet to come.
+    [[nodiscard]] bool is_filled() const { return std::filesystem::exists(key_file()); }
 
 private:
     DataFolder(std::filesystem::path path, int lock);

@@ -14,11 +14,13 @@ namespace tenon::app {
 /// A PostgreSQL of one's own, on a Unix socket only.
 ///
 /// Shape:   data in FOLDER/NAME; `port` tells the sockets of several apart; superuser `postgres`
-/// for set-up, plain owner `tenon` of the
-///          database `tenon` for everything else. What an earlier run left is ended first.
+///          for set-up, plain owner `tenon` of the database `tenon` for everything else. What an
+///          earlier run left is ended first.
 /// Threads: the main thread (see Program).
 /// Errors:  CommandError in one sentence: no PostgreSQL on this machine, data of another major
-///          version (never touched), does not start (with the last lines of its log).
+///          version (never touched), data that was there and is missing (never made anew: its rows
+///          would be gone without a word), a full disk, does not start (with the last lines of its
+///          log).
 class PrivatePostgres {
 public:
     struct Options {
@@ -41,6 +43,8 @@ public:
 private:
     void make_cluster();
     void check_version() const;
+    void check_not_lost() const;
+    [[noreturn]] void fail(const std::string& what, const std::string& log) const;
     void end_leftovers() const;
     void launch();
     void wait_until_ready();

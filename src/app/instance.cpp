@@ -288,13 +288,22 @@ void Instance::add_routes() {
     links::add_routes(router_, [this](const runtime::Core& core) -> links::Links& {
         return *parts_[core.index()]->links;
     });
-    add_admin_routes(
-        router_, {.dependencies = [this](const runtime::Core& core) { return dependencies(core); },
-                  .is_draining = [this] { return draining_.load(); }});
+    add_admin_routes(router_, {.dependencies = [this] { return dependencies(); },
+                               .is_draining = [this] { return draining_.load(); }});
+}
+
+// Every core has connections of its own, which may be lost and found again at different moments.
+awaitable<std::vector<Dependency>> Instance::dependencies() {
+    std::vector<std::vector<Dependency>> by_core;
+    for (std::size_t index = 0; index < cores_.size(); ++index) {
+        auto& core = cores_[index];
+        by_core.push_back(co_await runtime::on_core(core, dependencies_of(core)));
+    }
+    co_return merge_dependencies(by_core);
 }
 
 // One node of several may be away while the others serve; the last one may not.
-std::vector<Dependency> Instance::dependencies(const runtime::Core& core) {
+awaitable<std::vector<Dependency>> Instance::dependencies_of(const runtime::Core& core) {
     auto& own = parts(core);
     const auto& nodes = map_->nodes();
     const auto is_up = [&](std::uint32_t index) {
@@ -307,7 +316,7 @@ std::vector<Dependency> Instance::dependencies(const runtime::Core& core) {
     for (const auto index : indexes) {
         all.push_back({.name = nodes.size() == 1 ? "postgres" : "postgres " + nodes[index].name,
                        .is_up = is_up(index),
-                       .is_needed = !any_up,
+                       .is_needed = nodes.size() == 1 || !any_up,
                        .why_down = own.database.why_down(storage::Node{index})});
     }
     if (nodes.size() > 1) {
@@ -320,7 +329,7 @@ std::vector<Dependency> Instance::dependencies(const runtime::Core& core) {
                    .is_up = own.redis.is_up(),
                    .is_needed = false,
                    .why_down = own.redis.why_down()});
-    return all;
+    co_return all;
 }
 
 awaitable<void> Instance::keep_key_uses(runtime::Call& call) {

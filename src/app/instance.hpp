@@ -75,7 +75,8 @@ private:
     void check_lock_room(const storage::Map::NodeSpec& node) const;
     void make_parts();
     void tell_databases(const std::function<void(storage::Database&)>& news);
-    [[nodiscard]] std::vector<Dependency> dependencies(const runtime::Core& core);
+    boost::asio::awaitable<std::vector<Dependency>> dependencies();
+    boost::asio::awaitable<std::vector<Dependency>> dependencies_of(const runtime::Core& core);
     void prepare_links();
     void make_links(const base::BijectionKey& bijection, const base::SealKey& seal,
                     std::shared_ptr<const links::DomainSet> domains);

@@ -17,6 +17,9 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr int major_oldest = 15;
+/// What a fresh cluster takes, and a little.
+constexpr std::uintmax_t cluster_bytes = std::uintmax_t{64} << 20;
+constexpr auto make_limit = std::chrono::seconds(60);
 constexpr auto start_limit = std::chrono::seconds(30);
 
 using Connection = std::unique_ptr<PGconn, decltype(&PQfinish)>;
@@ -99,6 +102,7 @@ void PrivatePostgres::start() {
     if (fs::exists(data_ / "PG_VERSION")) {
         check_version();
     } else {
+        check_not_lost();
         make_cluster();
     }
     launch();
@@ -116,6 +120,29 @@ void PrivatePostgres::check_version() const {
                     data_.string(), of_data, of_folder, of_data));
 }
 
+void PrivatePostgres::check_not_lost() const {
+    if (!folder_.is_filled()) return;
+    throw CommandError(
+        fmt::format("{} is missing or empty, and the rows that were there are missing with it; put "
+                    "it back, or start anew without any: rm -r {} (nothing was touched)",
+                    data_.string(), folder_.path().string()));
+}
+
+void PrivatePostgres::fail(const std::string& what, const std::string& log) const {
+    // On a full disk the log, which lies there too, may end before the reason.
+    const auto lines = last_lines(folder_.log(log), 5);
+    std::error_code unknown;
+    const auto space = fs::space(folder_.engines(), unknown);
+    const bool is_short = !unknown && space.available < cluster_bytes;
+    if (is_short || lines.find("No space left on device") != std::string::npos) {
+        throw CommandError(fmt::format(
+            "{}: the disk of {} is full ({} MiB free, {} needed); free some, or choose another "
+            "folder with --data",
+            what, folder_.engines().string(), space.available >> 20, cluster_bytes >> 20));
+    }
+    throw CommandError(fmt::format("{}:\n{}", what, lines));
+}
+
 void PrivatePostgres::make_cluster() {
     check_account();
     // Made under another name and renamed when whole: a start that was cut off leaves no half.
@@ -129,10 +156,7 @@ void PrivatePostgres::make_cluster() {
         .folder = draft.parent_path(),
         .log = folder_.log("initdb"),
         .account = folder_.account()};
-    if (run_program(spec, std::chrono::seconds(60)) != 0) {
-        throw CommandError(
-            fmt::format("PostgreSQL's initdb failed:\n{}", last_lines(folder_.log("initdb"), 5)));
-    }
+    if (run_program(spec, make_limit) != 0) fail("PostgreSQL's initdb failed", "initdb");
     fs::rename(draft, data_);
 }
 
@@ -202,14 +226,14 @@ void PrivatePostgres::wait_until_ready() {
     // The postmaster writes its state into its pid file; asking by connections fills its log.
     while (!says_ready(data_) || PQping(probe.c_str()) != PQPING_OK) {
         if (program_->wait(std::chrono::milliseconds(20))) {
-            throw CommandError(fmt::format("the private PostgreSQL ended at its start ({}):\n{}",
-                                           program_->how_it_ended(),
-                                           last_lines(folder_.log(options_.name), 5)));
+            fail(fmt::format("the private PostgreSQL ended at its start ({})",
+                             program_->how_it_ended()),
+                 options_.name);
         }
         if (std::chrono::steady_clock::now() > until) {
-            throw CommandError(fmt::format("the private PostgreSQL does not answer after {} s:\n{}",
-                                           start_limit.count(),
-                                           last_lines(folder_.log(options_.name), 5)));
+            fail(fmt::format("the private PostgreSQL does not answer after {} s",
+                             start_limit.count()),
+                 options_.name);
         }
     }
 }

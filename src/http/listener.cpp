@@ -6,6 +6,7 @@
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <stdexcept>
@@ -91,6 +92,20 @@ int probe(const std::string& address, std::uint16_t& port) {
     return 0;
 }
 
+bool is_loopback6(const std::string& address) {
+    return address == "::1";
+}
+
+// Machines without IPv6, as many containers are, have no ::1. Whoever can reach such a machine at
+// all comes by the other addresses; any other address that is missing is a mistake.
+std::vector<std::string> without_missing_loopback(std::vector<std::string> addresses) {
+    if (std::ranges::all_of(addresses, is_loopback6)) return addresses;
+    std::uint16_t any = 0;
+    const int error = probe("::1", any);
+    if (error == EADDRNOTAVAIL || error == EAFNOSUPPORT) std::erase_if(addresses, is_loopback6);
+    return addresses;
+}
+
 // A port that is free on all addresses; the first refusal of a given port is an error.
 std::uint16_t choose_port(const std::vector<std::string>& addresses, std::uint16_t wanted) {
     for (int attempt = 0; attempt < attempts_at_a_common_port; ++attempt) {
@@ -110,8 +125,8 @@ std::uint16_t choose_port(const std::vector<std::string>& addresses, std::uint16
 
 }  // namespace
 
-Listening listen_on(const std::vector<std::string>& addresses, std::uint16_t port,
-                    std::size_t cores) {
+Listening listen_on(const std::vector<std::string>& wanted, std::uint16_t port, std::size_t cores) {
+    const auto addresses = without_missing_loopback(wanted);
     Listening listening;
     listening.port = choose_port(addresses, port);
     listening.sockets.resize(cores);

@@ -18,9 +18,10 @@ struct Listening {
 /// Binds `cores` sockets to every address, all on one port, and listens.
 ///
 /// Shape:  `port` 0 takes any that is free on all addresses. Addresses are textual, IPv4 or IPv6.
+///         ::1 is left out where this machine has none and another address is wanted.
 /// Errors: throws std::runtime_error which names address, port and, where /proc tells, the process
 ///         that holds it.
-[[nodiscard]] Listening listen_on(const std::vector<std::string>& addresses, std::uint16_t port,
+[[nodiscard]] Listening listen_on(const std::vector<std::string>& wanted, std::uint16_t port,
                                   std::size_t cores);
 
 /// "pid 123 (nginx)" of the process that listens on a TCP port; empty when /proc does not tell.

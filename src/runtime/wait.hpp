@@ -125,7 +125,8 @@ void spawn_joined(const Executor& executor, boost::asio::awaitable<T> work,
                   std::shared_ptr<Joined<T>> joined, Then then) {
     auto slot = joined->signal.slot();
     auto kept = keep_outcome(std::move(work), *joined);
-    auto ended = [joined = std::move(joined), then](std::exception_ptr unstarted) mutable {
+    auto ended = [joined = std::move(joined),
+                  then = std::move(then)](std::exception_ptr unstarted) mutable {
         if (unstarted) joined->failure = std::move(unstarted);
         then(std::move(joined));
     };

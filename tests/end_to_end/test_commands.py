@@ -12,10 +12,8 @@ import socket
 import subprocess
 import tempfile
 import unittest
-import uuid
 
-from tests.support.cases import (DatabaseCase, ServerCase, clean_environment, records,
-                                 tenon)
+from tests.support.cases import DatabaseCase, ServerCase, clean_environment, records, tenon
 from tests.support.dev import PROGRAM, Client, Dev, processes_in, wait_for
 
 
@@ -321,90 +319,6 @@ class Configuration(unittest.TestCase):
         text = tenon("config", "docs").stdout
         for option in records(tenon("config", "docs", "-o", "json").stdout):
             self.assertIn(option["option"].split(".")[-1], text)
-
-
-class Keys(ServerCase):
-    def keys(self, *arguments, code=0):
-        done = tenon("keys", *arguments, "--data", self.server.data)
-        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
-        return done
-
-    def listed(self, *arguments):
-        return {record["id"]: record
-                for record in records(self.keys("list", *arguments, "-o", "json").stdout)}
-
-    def test_make_shows_the_key_once(self):
-        name = "once-" + uuid.uuid4().hex
-        done = self.keys("make", name, "--scope", "links:read", "-o", "json")
-        made = records(done.stdout)[0]
-        self.assertRegex(made["key"], r"^tnk_[0-9A-Za-z_-]{20,}$")
-        self.assertRegex(made["id"], r"^key_")
-        record = self.listed()[made["id"]]
-        self.assertEqual((record["name"], record["scopes"]), (name, ["links:read"]))
-        self.assertNotIn(made["key"], self.keys("list").stdout)
-        self.assertIn(name, self.keys("list").stdout)
-
-    def test_text_holds_the_key(self):
-        self.assertRegex(self.keys("make", "text").stdout, r"tnk_[0-9A-Za-z_-]{20,}")
-
-    def test_lists_are_per_project(self):
-        made = records(self.keys("make", "elsewhere", "--project", "elsewhere", "-o",
-                                 "json").stdout)[0]
-        self.assertNotIn(made["id"], self.listed())
-        self.assertIn(made["id"], self.listed("--project", "elsewhere"))
-
-    def test_last_use_is_shown(self):
-        made = records(self.keys("make", "used", "-o", "json").stdout)[0]
-        client = Client(self.server.url, made["key"])
-        self.addCleanup(client.close)
-        self.assertEqual(client.ask("GET", "/v1/links").status, 200)
-        # Noted now and then, and at an orderly stop.
-        self.assertEqual(self.server.stop(), 0)
-        self.server.start()
-        self.assertTrue(self.listed()[made["id"]].get("last_used_at"))
-
-    def test_revoked_keys_say_so(self):
-        made = records(self.keys("make", "ended", "-o", "json").stdout)[0]
-        self.keys("revoke", made["id"])
-        record = self.listed().get(made["id"])
-        self.assertTrue(record is None or record.get("revoked_at"), record)
-
-    def test_a_name_stands_for_its_one_key_without_an_end(self):
-        name = "named-" + uuid.uuid4().hex
-        first = records(self.keys("make", name, "-o", "json").stdout)[0]
-        second = records(self.keys("rotate", name, "-o", "json").stdout)[0]
-        third = records(self.keys("rotate", name, "-o", "json").stdout)[0]
-        self.assertEqual(len({made["id"] for made in (first, second, third)}), 3)
-        self.keys("revoke", name)
-        listed = self.listed()
-        self.assertTrue(listed[third["id"]]["revoked_at"])
-        self.assertNotIn("revoked_at", listed[first["id"]])
-        self.assertIn("0 keys", self.keys("revoke", name, code=1).stderr)
-        twins = [records(self.keys("make", name, "-o", "json").stdout)[0] for _ in range(2)]
-        self.assertIn("2 keys", self.keys("rotate", name, code=1).stderr)
-        self.keys("revoke", twins[0]["id"])
-        self.keys("rotate", name)
-
-    def test_the_text_of_a_key_is_not_repeated(self):
-        made = records(self.keys("make", "told", "-o", "json").stdout)[0]
-        self.assertNotIn(made["key"], self.keys("revoke", made["key"], code=1).stderr)
-
-    def test_unknown_and_malformed_ids(self):
-        made = records(self.keys("make", "other", "-o", "json").stdout)[0]
-        unknown = made["id"][:-1] + ("0" if made["id"][-1] != "0" else "1")
-        for action in ("rotate", "revoke"):
-            for given in (unknown, "key_", "nothing", made["key"]):
-                done = self.keys(action, given, code=1)
-                with self.subTest(action=action, given=given):
-                    self.assertEqual(done.stdout, "")
-                    self.assertEqual(len(done.stderr.strip().splitlines()), 1)
-
-    def test_without_engines(self):
-        done = tenon("keys", "list", "--data", new_folder(self), "--set",
-                     "postgres.conninfo=host=/nowhere user=tenon dbname=tenon",
-                     "--set", "postgres.connect_timeout=200ms")
-        self.assertEqual((done.returncode, done.stdout), (5, ""), done.stderr)
-        self.assertIn("/nowhere", done.stderr)
 
 
 class Migrations(DatabaseCase):

@@ -6,6 +6,7 @@ import unittest
 
 from tests.support.cases import DatabaseCase, ServerCase, clean_environment, records, tenon
 from tests.support.dev import PROGRAM, Dev
+from tests.support.serve import Serve
 
 
 def setUpModule():
@@ -51,7 +52,7 @@ class Doctor(DatabaseCase):
     def test_forms(self):
         text = tenon("doctor", "--data", self.server.data).stdout
         self.assertRegex(text.splitlines()[-1], r"^0 failed, \d+ warnings, \d+ notes, \d+ ok$")
-        self.assertRegex(text, r"(?m)^ok +postgres\.version +main: PostgreSQL \d+")
+        self.assertRegex(text, r"(?m)^ok +postgres\.version +(main|control): PostgreSQL \d+")
         lines = tenon("doctor", "--data", self.server.data, "-o", "jsonl").stdout.splitlines()
         self.assertEqual({json.loads(line)["id"] for line in lines},
                          set(self.examine("--data", self.server.data)))
@@ -81,6 +82,34 @@ class Doctor(DatabaseCase):
         self.migrate()
         self.fresh = self.fresh.replace("user=tenon", "user=postgres")
         self.assert_severity(self.examine_fresh(), "postgres.role", "warning", "postgres")
+
+    def test_a_plain_owner_is_enough(self):
+        """Neither superuser nor replication, and no right to make roles: all of it works."""
+        role = "plain_" + self.name
+        setup = self.owner.replace("user=tenon", "user=postgres")
+        self.sql(f"CREATE ROLE {role} LOGIN", setup)
+        self.addCleanup(self.sql, f"DROP ROLE {role}", setup)
+        self.addCleanup(self.sql, f"REASSIGN OWNED BY {role} TO tenon",
+                        self.fresh.replace("user=tenon", "user=postgres"))
+        self.sql(f"ALTER DATABASE {self.name} OWNER TO {role}", setup)
+        self.fresh = self.fresh.replace("user=tenon", f"user={role}")
+        self.migrate()
+        findings = self.examine_fresh()
+        self.assert_severity(findings, "postgres.role", "ok", "no superuser and owns the database")
+        self.assertNotIn("failure", {finding["severity"] for finding in findings.values()})
+        environment = {"TENON_POSTGRES_CONNINFO": self.fresh,
+                       "TENON_REDIS_ADDRESS": self.facts["redis"]}
+        made = tenon("keys", "make", "first", "-o", "json", environment=environment)
+        self.assertEqual(made.returncode, 0, made.stderr)
+        serving = Serve.beside(self.server, **environment)
+        self.addCleanup(serving.stop)
+        client = serving.start().client(key=False)
+        self.addCleanup(client.close)
+        client.key = records(made.stdout)[0]["key"]
+        answer = client.ask("POST", "/v1/links", {"url": "https://example.com/"})
+        self.assertEqual(answer.status, 201, answer.text)
+        self.assertEqual(client.ask("GET", "/" + answer.json["code"]).status, 302)
+        self.assertEqual(client.ask("GET", "/v1/links").json["links"], [answer.json])
 
     def test_more_cores_than_the_database_is_set_up_for(self):
         findings = self.examine("--data", self.server.data, "--set", "process.cores=64")

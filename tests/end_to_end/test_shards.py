@@ -192,6 +192,23 @@ class Nodes(ServerCase):
         finally:
             sql(self.server, "postgres", "UPDATE access.projects SET name = 'demo'")
 
+    def test_a_lost_node_is_not_made_anew_in_silence(self):
+        code = create(self.client, 1).json["code"]
+        node = self.server.engines() / "node-2"
+        self.server.stop()
+        node.rename(node.with_name("elsewhere"))
+        try:
+            refused = tenon("dev", "--data", self.server.data, "--port", "0")
+            self.assertEqual((refused.returncode, refused.stdout), (1, ""), refused.stderr)
+            self.assertEqual(len(refused.stderr.strip().splitlines()), 1, refused.stderr)
+            for told in (node, "put it back", f"rm -r {self.server.data}"):
+                self.assertIn(str(told), refused.stderr)
+            self.assertFalse(node.exists())
+        finally:
+            node.with_name("elsewhere").rename(node)
+            self.server.start()
+        self.assertEqual(self.server.client(key=False).ask("GET", "/" + code).status, 302)
+
     def test_another_number_of_shards_is_refused(self):
         self.server.stop()
         try:
@@ -224,14 +241,15 @@ class Faults(ServerCase):
                       for number in range(40)]
             self.assertEqual({answer.status for answer in during}, {201, 503})
         wait_for("the node's return", lambda: check_named(self.visitor, "postgres node-2")["up"])
-        # Every core finds its own way back, so who is refused repeats, as Retry-After asks.
+        # /readyz speaks for every core, so nobody is refused from here on, whichever answers.
+        for link in made:
+            client = self.new_client()
+            self.assertEqual(client.ask("GET", "/v1/links/" + link["code"]).status, 200)
+            client.close()
         for number in range(40):
             key = {"Idempotency-Key": f"during-{number}"}
             wait_for("a link", lambda number=number, key=key:
                      create(self.client, number, **key).status == 201)
-        for link in made:
-            wait_for("the link's return", lambda link=link: self.client.ask(
-                "GET", "/v1/links/" + link["code"]).status == 200)
 
     def test_without_the_control_database_everything_goes_on_and_keys_wait(self):
         with Second(self.server) as second:

@@ -33,6 +33,12 @@ def tenon(*arguments, environment=None, cwd=None, stdin=None, timeout=60):
                           env=clean_environment(**(environment or {})))
 
 
+def may_unshare():
+    """True when this account may have mounts and a network of its own, to hide what is there."""
+    return os.geteuid() == 0 and subprocess.run(["unshare", "-m", "-n", "true"],
+                                                capture_output=True).returncode == 0
+
+
 def records(text):
     """What a command printed by -o json, as a list: one object or an array of them."""
     read = json.loads(text)

@@ -93,6 +93,8 @@ class Client:
 class Dev:
     """`tenon dev` on a data folder; by default one of its own that goes with it."""
 
+    shards = 1  # of those who do not ask for a number themselves; tests/run --shards sets it
+
     def __init__(self, data=None, arguments=(), prefix=()):
         self.owned = None
         if data is None:
@@ -101,13 +103,15 @@ class Dev:
             data = pathlib.Path(self.owned) / "data"
         self.data = pathlib.Path(data)
         self.arguments = list(arguments)
+        if self.shards > 1 and "--shards" not in self.arguments:
+            self.arguments += ["--shards", str(self.shards)]
         self.prefix = list(prefix)
         self.process = None
         self.url = None
         self.key = None
         self.ready_seconds = None
 
-    def start(self, limit=60.0):
+    def start(self, limit=180.0):
         self.data.parent.mkdir(parents=True, exist_ok=True)
         ready = self.data.parent / f"ready-{self.data.name}.json"
         ready.unlink(missing_ok=True)

@@ -15,6 +15,7 @@ class Serve:
         self.key = key
         self.path = pathlib.Path(folder) / f"serve-{id(self)}.log"
         usual = {"TENON_POSTGRES_CONNINFO": engines["postgres"],
+                 "TENON_POSTGRES_NODES": engines.get("nodes", ""),
                  "TENON_REDIS_ADDRESS": engines["redis"], "TENON_HTTP_PORT": "0",
                  "TENON_LOG_FORM": "json", "TENON_PROCESS_CORES": "2"}
         self.environment = clean_environment(**(usual | environment))

@@ -38,7 +38,7 @@ class TraceCase(ServerCase):
         return collector
 
     def serve(self, endpoint, **environment):
-        serving = Serve(self.server, TENON_TRACE_OTLP_ENDPOINT=endpoint, **environment)
+        serving = Serve.beside(self.server, TENON_TRACE_OTLP_ENDPOINT=endpoint, **environment)
         self.addCleanup(serving.stop)
         serving.start()
         client = serving.client()

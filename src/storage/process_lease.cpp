@@ -93,9 +93,11 @@ awaitable<void> ProcessLease::renew(runtime::Call& call) {
     lease_ = Lease{.token = rows.value<std::int64_t>(0, 0),
                    .number = rows.value<std::int32_t>(0, 1),
                    .until = asked_at + options_.ttl};
+    token_.store(lease_->token, std::memory_order_relaxed);
 }
 
 awaitable<void> ProcessLease::give_back(runtime::Call& call) {
+    token_.store(0, std::memory_order_relaxed);
     if (!std::exchange(lease_, std::nullopt)) co_return;
     co_await database_.ask_control(
         call, {.statement = end_lease, .parameters = Parameters::of(process_)});

@@ -246,7 +246,7 @@ protected:
     std::size_t reap() {
         ClaimsReaper reaper(*store_.database, {.batch_max = 7});
         runtime::Call call = store_.host.call();
-        return store_.host.run(reaper.reap(call));
+        return store_.host.run(reaper.reap(call)).claims;
     }
     std::string left() { return store_.value("SELECT count(*) FROM tenon.claims"); }
 };

@@ -8,6 +8,7 @@
 
 #include "runtime/call.hpp"
 #include "storage/database.hpp"
+#include "storage/partitions.hpp"
 
 namespace tenon::storage {
 
@@ -15,7 +16,10 @@ namespace tenon::storage {
 struct ReapOptions {
     /// How long a settled claim is kept; longer than any client repeats. At least a minute.
     std::chrono::seconds retention = std::chrono::hours(24);
-    /// Claims deleted by one transaction; more of them hold their locks longer. 1 .. 100,000
+    /// How much longer the tombstones of undone effects are kept: by then a process that stood
+    /// still since before has been ended. At least an hour.
+    std::chrono::seconds tombstones_beyond = std::chrono::hours(24 * 7);
+    /// Rows deleted by one transaction; more of them hold their locks longer. 1 .. 100,000
     std::int32_t batch_max = 1'000;
     /// Pause between two rounds, with up to a tenth of it at random on top.
     std::chrono::milliseconds pause = std::chrono::minutes(1);
@@ -23,7 +27,7 @@ struct ReapOptions {
     std::chrono::milliseconds round_limit = std::chrono::seconds(30);
 };
 
-/// The job behind the retention of Idempotency-Keys.
+/// The job behind the retention of Idempotency-Keys and of tombstones.
 ///
 /// Shape:   on each node one process at a time (a try lock, so the others pass by). Pending claims
 ///          are never deleted here (F94). Ages are the database's clock_timestamp().
@@ -33,18 +37,25 @@ public:
     ClaimsReaper(Database& database, ReapOptions options)
         : database_(database), options_(options) {}
 
-    /// One round: deletes until nothing old is left or the call's deadline is near; how many.
+    /// What a round deleted.
+    struct Reaped {
+        std::size_t claims = 0;
+        std::size_t tombstones = 0;
+    };
+
+    /// One round: deletes until nothing old is left or the call's deadline is near.
     ///
     /// Shape:  64 buckets at a time, behind the fence; those of a node that is away, or of a part
     ///         with a bucket on the move, wait for a later round.
     /// Errors: those of Database::write, but Unavailable.
-    boost::asio::awaitable<std::size_t> reap(runtime::Call& call);
+    boost::asio::awaitable<Reaped> reap(runtime::Call& call);
     /// Rounds until cancelled; a failed one is logged and the next comes after the pause.
     boost::asio::awaitable<void> run();
 
 private:
-    boost::asio::awaitable<std::size_t> reap_part(runtime::Call& call,
-                                                  std::vector<base::Bucket> buckets);
+    boost::asio::awaitable<std::size_t> delete_old(runtime::Call& call, const Partition& part,
+                                                   postgres::Statement statement,
+                                                   std::chrono::seconds age);
 
     Database& database_;
     ReapOptions options_;

@@ -98,9 +98,11 @@ awaitable<void> ProcessLease::renew(runtime::Call& call) {
                    .until = asked_at + options_.ttl,
                    .from = rows.value<base::Time>(0, 2),
                    .ends = rows.value<base::Time>(0, 3)};
+    token_.store(lease_->token, std::memory_order_relaxed);
 }
 
 awaitable<void> ProcessLease::give_back(runtime::Call& call) {
+    token_.store(0, std::memory_order_relaxed);
     if (!std::exchange(lease_, std::nullopt)) co_return;
     co_await database_.ask_control(
         call, {.statement = end_lease, .parameters = Parameters::of(process_)});

@@ -1,6 +1,7 @@
 // That this process is alive, said in the control database and known here.
 #pragma once
 
+#include <atomic>
 #include <boost/asio/awaitable.hpp>
 #include <chrono>
 #include <cstdint>
@@ -55,12 +56,18 @@ public:
 
     /// The lease, while it lives.
     [[nodiscard]] std::optional<Lease> current() const;
+    /// The token of the lease held last, ended or not; 0 before the first and after giving back.
+    /// What is held under it says whose it is: whoever asks, asks the control database.
+    ///
+    /// Threads: any.
+    [[nodiscard]] std::int64_t token() const { return token_.load(std::memory_order_relaxed); }
 
 private:
     Database& database_;
     const base::Uuid process_;
     const LeaseOptions options_;
     std::optional<Lease> lease_;
+    std::atomic<std::int64_t> token_ = 0;
 };
 
 /// True when that process's lease has ended by the control database's clock, or was given back.

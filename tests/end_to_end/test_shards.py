@@ -1,5 +1,6 @@
 """Three nodes and a control database: what one node's users see, and what faults change."""
 
+import concurrent.futures
 import json
 import os
 import pathlib
@@ -295,6 +296,74 @@ class Faults(ServerCase):
                 self.assertEqual(after, before)
                 # Those who hear of the new map go on.
                 wait_for("the new map", lambda: create(self.client, 1).status == 201)
+
+    def test_a_bulk_cut_off_between_its_nodes_is_finished_by_its_repeat(self):
+        key = self.key_beside("node-2")
+        items = [{"url": f"{TARGET}/bulk/{key}/{number}"} for number in range(60)]
+        self.cut_off(items, key)
+        wait_for("the node's return", lambda: self.is_reached("node-2"))
+        before = self.made(key)
+        self.assertEqual(before["node-2"], 0)
+        self.assertGreater(before["node-1"], 0)
+        self.assertGreater(before["node-3"], 0)
+        # Every core finds its own way back to the node, so who is refused repeats.
+        whole = wait_for("the whole array", lambda: self.bulk(self.client, items, key))
+        self.assertEqual([verdict["link"]["url"] for verdict in whole.json["results"]],
+                         [item["url"] for item in items])
+        self.assertEqual(sum(self.made(key).values()), 60)
+        again = self.bulk(self.client, items, key)
+        self.assertEqual(again.headers.get("idempotency-replayed"), "true")
+        self.assertEqual(again.text, whole.text)
+        self.assertEqual(sum(self.made(key).values()), 60)
+
+    def cut_off(self, items, key):
+        """Sends the array to a second process, whose writes node-2 does not answer, and kills that
+        process once the other nodes have committed theirs; then node-2, with what it was sent."""
+        with Second(self.server) as second:
+            stopped = processes_in(self.server.engines() / "node-2")
+            with concurrent.futures.ThreadPoolExecutor(1) as sender:
+                for pid in stopped:
+                    os.kill(pid, signal.SIGSTOP)
+                try:
+                    asked = sender.submit(self.bulk, second.client, items, key)
+                    wait_for("the other nodes' commits", lambda: all(
+                        self.made(key, node) for node in ("node-1", "node-3")))
+                    second.kill()
+                    self.assertIsNotNone(asked.exception(timeout=15))
+                finally:
+                    second.kill()
+                    for pid in stopped:
+                        os.kill(pid, signal.SIGKILL)
+
+    def bulk(self, client, items, key):
+        answer = client.ask("POST", "/v1/links/bulk", {"links": items}, {"Idempotency-Key": key})
+        return answer if answer.status == 200 else None
+
+    def made(self, key, node=None):
+        """How many links of the array lie on a node, or on each."""
+        of = {name: int(sql(self.server, name, "SELECT count(*) FROM links.links WHERE url LIKE "
+                                               f"'%/bulk/{key}/%'")[0])
+              for name in ([node] if node else NODES)}
+        return of[node] if node else of
+
+    def is_reached(self, node):
+        try:
+            return sql(self.server, node, "SELECT 1") == ["1"] and \
+                check_named(self.visitor, f"postgres {node}")["up"]
+        except subprocess.CalledProcessError:
+            return False
+
+    def key_beside(self, away):
+        """A fresh key whose claim lies on another node: found by a claim that is then deleted."""
+        for number in range(100):
+            key = f"cut-off-{number}"
+            self.assertEqual(create(self.client, 0, **{"Idempotency-Key": key}).status, 201)
+            for node in NODES:
+                found = sql(self.server, node, f"DELETE FROM tenon.claims WHERE key = '{key}' "
+                                               "RETURNING 'found'")
+                if "found" in found and node != away:
+                    return key
+        raise AssertionError("no key lies elsewhere")
 
     def raise_epochs(self):
         for node in NODES:

@@ -137,13 +137,17 @@ awaitable<base::Result<Link>> Links::create(runtime::Call& call, CreateLink aske
     const auto& domain = *item->domain;
     auto& creates = creates_of(item->bucket);
     auto made = co_await creates.add(call, std::move(*item));
-    if (!made) co_return base::fail(std::move(made.error()));
-    if (call.claim) call.claim->replayed = made->is_replayed();
-    if (made->is_replayed()) co_return *made->stored;
+    if (made && call.claim) call.claim->replayed = made->is_replayed();
+    co_return answer(std::move(made), domain);
+}
+
+base::Result<Link> Links::answer(base::Result<Made> made, const DomainFacts& domain) {
+    if (!made) return base::fail(std::move(made.error()));
+    if (made->is_replayed()) return *made->stored;
     // Whoever asked for the path before must not go on hearing that there is none. The link itself
     // comes near when somebody follows it: most new links wait a while for that.
     shared_.targets.invalidate(NearKey(made->row.domain, made->row.code).text());
-    co_return show(made->row, domain);
+    return show(made->row, domain);
 }
 
 namespace {
@@ -159,9 +163,41 @@ std::optional<runtime::Claim> item_claim(const std::optional<runtime::Claim>& cl
 
 }  // namespace
 
-awaitable<void> Links::create_item(runtime::Call call, CreateLink asked, ItemOutcome& outcome) {
+// One transaction for the part: after a crash all of it is there, or none of it. Only when the
+// database refuses it because of some of its items is it made item by item, in batches that are
+// halved until those stand alone.
+awaitable<void> Links::create_part(runtime::Call& call, const NodePart& part,
+                                   std::vector<ItemOutcome>& outcomes) {
+    std::exception_ptr failure;
+    bool is_refused = false;
     try {
-        outcome.link = co_await create(call, std::move(asked));
+        auto made = co_await creator_.run(call, part.items);
+        for (std::size_t i = 0; i < made.size(); ++i) {
+            outcomes[part.places[i]].link = answer(std::move(made[i]), *part.items[i].domain);
+        }
+    } catch (const runtime::Failure& refused) {
+        const auto advice = refused.advice();
+        is_refused = advice == runtime::Advice::split || advice == runtime::Advice::repeat;
+        failure = std::current_exception();
+    }
+    if (is_refused) {
+        runtime::TaskGroup items(core_.io());
+        for (std::size_t i = 0; i < part.items.size(); ++i) {
+            items.spawn("links.create_alone",
+                        create_alone(call, part.items[i], outcomes[part.places[i]]));
+        }
+        co_await items.join_fully();
+    } else if (failure) {
+        for (const auto place : part.places) outcomes[place].failure = failure;
+    }
+}
+
+awaitable<void> Links::create_alone(runtime::Call& call, CreateItem item, ItemOutcome& outcome) {
+    try {
+        const auto domains = item.domains;
+        const auto& domain = *item.domain;
+        auto& creates = creates_of(item.bucket);
+        outcome.link = answer(co_await creates.add(call, std::move(item)), domain);
     } catch (const runtime::Failure&) {
         outcome.failure = std::current_exception();
     }
@@ -170,14 +206,24 @@ awaitable<void> Links::create_item(runtime::Call call, CreateLink asked, ItemOut
 awaitable<std::vector<Links::ItemOutcome>> Links::create_items(runtime::Call& call,
                                                                CreateLinks asked) {
     std::vector<ItemOutcome> outcomes(asked.links.size());
-    runtime::TaskGroup items(core_.io());
+    std::map<storage::Node, NodePart> parts;
+    runtime::Call item_call = call;
     for (std::size_t i = 0; i < outcomes.size(); ++i) {
-        runtime::Call item_call = call;
         item_call.claim = item_claim(call.claim, i);
-        items.spawn("links.create_item",
-                    create_item(std::move(item_call), std::move(asked.links[i]), outcomes[i]));
+        auto item = plan(item_call, asked.links[i]);
+        if (!item) {
+            outcomes[i].link = base::fail(std::move(item.error()));
+            continue;
+        }
+        auto& part = parts[store_.database().node_of(item->bucket)];
+        part.items.push_back(std::move(*item));
+        part.places.push_back(i);
     }
-    co_await items.join_fully();
+    runtime::TaskGroup nodes(core_.io());
+    for (const auto& [node, part] : parts) {
+        nodes.spawn("links.create_part", create_part(call, part, outcomes));
+    }
+    co_await nodes.join_fully();
     for (const auto& outcome : outcomes) {
         if (outcome.failure) std::rethrow_exception(outcome.failure);
         TENON_ASSERT(outcome.link.has_value());

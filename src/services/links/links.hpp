@@ -71,6 +71,11 @@ public:
     boost::asio::awaitable<base::Result<Link>> create(runtime::Call& call, CreateLink asked);
     /// Makes several, each for itself: one verdict per item. With a claim each item carries the key
     /// and its index, so a repeat finishes what a crash left.
+    ///
+    /// Cost:   one transaction on each node that gets some of them, all nodes at once; item by item
+    ///         where a node refuses its part because of one of them.
+    /// Errors: storage.claim_mismatch. A node that is away fails the whole request; what the others
+    ///         made is given back at the repeat.
     boost::asio::awaitable<base::Result<Verdicts>> create_all(runtime::Call& call,
                                                               CreateLinks asked);
     /// Errors: links.not_found, links.unknown_domain.
@@ -109,11 +114,19 @@ private:
         std::optional<base::Result<Link>> link;
         std::exception_ptr failure;
     };
+    /// The items of a bulk request that lie on one node, and their places in it.
+    struct NodePart {
+        std::vector<CreateItem> items;
+        std::vector<std::size_t> places;
+    };
 
     boost::asio::awaitable<std::vector<ItemOutcome>> create_items(runtime::Call& call,
                                                                   CreateLinks asked);
-    boost::asio::awaitable<void> create_item(runtime::Call call, CreateLink asked,
-                                             ItemOutcome& outcome);
+    boost::asio::awaitable<void> create_part(runtime::Call& call, const NodePart& part,
+                                             std::vector<ItemOutcome>& outcomes);
+    boost::asio::awaitable<void> create_alone(runtime::Call& call, CreateItem item,
+                                              ItemOutcome& outcome);
+    base::Result<Link> answer(base::Result<Made> made, const DomainFacts& domain);
     base::Result<CreateItem> plan(const runtime::Call& call, const CreateLink& asked);
     base::Bucket place(const runtime::Call& call, const DomainFacts& domain, const Row& row);
     base::Result<Key> key_of(const runtime::Call& call, const ByCode& which,

@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup dev build test check ci format lint fuzz drill bench bench-links bench-postgres bench-router clean
+.PHONY: help setup dev build test check ci format lint fuzz schema drill bench bench-links bench-postgres bench-router clean
 
 JOBS ?= $(shell nproc)
 ARGS ?=
@@ -48,6 +48,10 @@ lint: ## clang-tidy on every file
 fuzz: ## each fuzz target for SECONDS=60 on its corpus; new inputs stay under build/
 	@scripts/setup test
 	@scripts/fuzz $(SECONDS_EACH)
+
+schema: build ## the served OpenAPI document against the server; ARGS="--seconds 600 --seed 7"
+	@scripts/setup test
+	@scripts/schema $(ARGS)
 
 drill: build ## runs the drills; ARGS="NAME" for one
 	@exec build/release/tenon drill $(ARGS)

@@ -1,6 +1,8 @@
 // The errors of this room.
 #pragma once
 
+#include <array>
+
 #include "base/error.hpp"
 
 namespace tenon::access::errors {
@@ -16,6 +18,9 @@ inline constexpr ErrorType revoked_key{"access.revoked_key", Kind::unauthenticat
                                        "The API key was revoked"};
 inline constexpr ErrorType expired_key{"access.expired_key", Kind::unauthenticated,
                                        "The API key has expired"};
+/// What a request may be refused with for its key.
+inline constexpr std::array of_credentials{&malformed_key, &unknown_key, &revoked_key,
+                                           &expired_key};
 inline constexpr ErrorType no_such_project{"access.no_such_project", Kind::not_found,
                                            "No such project"};
 inline constexpr ErrorType no_such_key{"access.no_such_key", Kind::not_found, "No such key"};

@@ -43,7 +43,7 @@ constexpr std::string_view landing_page =
     "<h1>Tenon</h1><p>This server is up. Its API is described at "
     "<a href=\"/docs\">/docs</a>.</p></html>\n";
 
-http::Spec open_spec(std::string_view path, std::string_view summary) {
+http::Spec open_spec(std::string_view path, std::string_view summary, std::string_view media_type) {
     return {.method = Method::get,
             .path = path,
             .scope = "",
@@ -51,7 +51,18 @@ http::Spec open_spec(std::string_view path, std::string_view summary) {
             .summary = summary,
             .details = "",
             .errors = {},
-            .tag = "server"};
+            .tag = "server",
+            .answers = {{.media_type = media_type, .headers = {"Tenon-Request-Id"}}}};
+}
+
+http::Spec ready_spec() {
+    http::Spec spec = open_spec("/readyz", "200 while requests are served; says what is not up",
+                                "application/json");
+    spec.answers.push_back({.status = 503,
+                            .meaning = "Requests are not served; the checks say why.",
+                            .media_type = "application/json",
+                            .headers = {"Tenon-Request-Id", "Retry-After"}});
+    return spec;
 }
 
 Readiness judge(std::vector<Dependency> dependencies, bool is_draining) {
@@ -140,20 +151,20 @@ private:
 
 void add_pages(http::Router& router) {
     const auto document = std::make_shared<ApiDocument>(router);
-    router.add_raw(open_spec("/openapi.json", "This document"),
+    router.add_raw(open_spec("/openapi.json", "This document", "application/json"),
                    [document](runtime::Call&, const Request& request, Response& response) {
                        return answer_constant(response, "application/json",
                                               document->for_server(server_url(request)));
                    });
     const auto page = http::make_constant_body(std::string(docs_page()));
-    router.add_raw(open_spec("/docs", "The API, for people"),
+    router.add_raw(open_spec("/docs", "The API, for people", "text/html"),
                    [page](runtime::Call&, const Request&, Response& response) {
                        return answer_constant(response, "text/html; charset=utf-8", page);
                    });
-    router.add_raw(
-        open_spec("/", "Where to go"), [](runtime::Call&, const Request&, Response& response) {
-            return answer_text(response, "text/html; charset=utf-8", std::string(landing_page));
-        });
+    router.add_raw(open_spec("/", "Where to go", "text/html"), [](runtime::Call&, const Request&,
+                                                                  Response& response) {
+        return answer_text(response, "text/html; charset=utf-8", std::string(landing_page));
+    });
 }
 
 /// One part as all cores see it; `index` is its place in what each says.
@@ -191,18 +202,18 @@ std::vector<Dependency> merge_dependencies(std::span<const std::vector<Dependenc
 }
 
 void add_admin_routes(http::Router& router, const AdminFacts& facts) {
-    router.add_raw(open_spec("/healthz", "200 while the process lives"),
+    router.add_raw(open_spec("/healthz", "200 while the process lives", "text/plain"),
                    [](runtime::Call&, const Request&, Response& response) {
                        return answer_text(response, "text/plain; charset=utf-8", "ok\n");
                    });
-    router.add_raw(open_spec("/readyz", "200 while requests are served; says what is not up"),
-                   [facts](runtime::Call&, const Request&, Response& response) {
-                       return answer_ready(facts, response);
-                   });
-    router.add_raw(open_spec("/metrics", "Prometheus text"), [](runtime::Call&, const Request&,
-                                                                Response& response) {
-        return answer_text(response, runtime::metrics_content_type, runtime::metrics().expose());
+    router.add_raw(ready_spec(), [facts](runtime::Call&, const Request&, Response& response) {
+        return answer_ready(facts, response);
     });
+    router.add_raw(open_spec("/metrics", "Prometheus text", "text/plain"),
+                   [](runtime::Call&, const Request&, Response& response) {
+                       return answer_text(response, runtime::metrics_content_type,
+                                          runtime::metrics().expose());
+                   });
     add_pages(router);
 }
 

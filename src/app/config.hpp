@@ -22,6 +22,7 @@ struct HttpSection {
     std::vector<std::string> cors_origins;
     std::size_t connections_max = 10'000;
     std::size_t body_bytes_max = 1024 * 1024;
+    std::size_t bodies_bytes_max = 256 * 1024 * 1024;
     std::size_t header_bytes_max = 16 * 1024;
     std::chrono::milliseconds request_timeout{10'000};
     std::chrono::milliseconds idle_timeout{75'000};
@@ -31,8 +32,8 @@ struct HttpSection {
 };
 BOOST_DESCRIBE_STRUCT(HttpSection, (),
                       (addresses, port, tls_certificate, tls_key, trusted_proxies, cors_origins,
-                       connections_max, body_bytes_max, header_bytes_max, request_timeout,
-                       idle_timeout, header_timeout, body_timeout, write_timeout))
+                       connections_max, body_bytes_max, bodies_bytes_max, header_bytes_max,
+                       request_timeout, idle_timeout, header_timeout, body_timeout, write_timeout))
 
 /// [postgres]
 struct PostgresSection {
@@ -143,6 +144,12 @@ struct option_docs<app::HttpSection> {
          .unit = "bytes",
          .minimum = 1'024,
          .maximum = 64 << 20},
+        {.name = "bodies_bytes_max",
+         .effect = "Memory for the bodies of all requests in flight; over it requests with a body "
+                   "are refused with 503. One body of body_bytes_max is always possible.",
+         .unit = "bytes",
+         .minimum = 1 << 20,
+         .maximum = 1LL << 40},
         {.name = "header_bytes_max",
          .effect = "The longest request head; a longer one is refused with 431.",
          .unit = "bytes",

@@ -10,6 +10,7 @@
 #include <boost/asio/use_future.hpp>
 #include <ranges>
 
+#include "access/errors.hpp"
 #include "app/admin.hpp"
 #include "app/data_folder.hpp"
 #include "app/node_watch.hpp"
@@ -51,6 +52,7 @@ http::ServerOptions server_options(const Config& config) {
             .tls_key = config.http.tls_key,
             .header_bytes_max = config.http.header_bytes_max,
             .body_bytes_max = config.http.body_bytes_max,
+            .bodies_bytes_max = config.http.bodies_bytes_max,
             .connections_max = config.http.connections_max,
             .header_timeout = config.http.header_timeout,
             .body_timeout = config.http.body_timeout,
@@ -285,6 +287,8 @@ void Instance::make_links(const base::BijectionKey& bijection, const base::SealK
 }
 
 void Instance::add_routes() {
+    router_.document_credentials(
+        {access::errors::of_credentials.begin(), access::errors::of_credentials.end()});
     links::add_routes(router_, [this](const runtime::Core& core) -> links::Links& {
         return *parts_[core.index()]->links;
     });

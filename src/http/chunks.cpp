@@ -59,7 +59,10 @@ ChunkDecoder::Step ChunkDecoder::take_size(const char* line, std::size_t length,
         return refuse(bad_chunk);
     }
     if (value > body_bytes_max - decoded_) {
-        return refuse({&errors::body_too_large, "Send a smaller body."});
+        return refuse({.type = &errors::body_too_large,
+                       .detail = "Send a smaller body",
+                       .limit = body_bytes_max,
+                       .unit = "bytes"});
     }
     left_ = static_cast<std::size_t>(value);
     phase_ = value == 0 ? Phase::trailer : Phase::data;

@@ -23,7 +23,9 @@ constexpr std::size_t spare_output_max = 64 * 1024;
 // What is thrown away at once, and in all, while a refused client finishes sending.
 constexpr std::size_t discarded_per_read = 16 * 1024;
 constexpr std::size_t discarded_max = 4 * 1024 * 1024;
-const Refusal too_many{&errors::connections_exhausted, "Repeat the request in a moment."};
+const Refusal too_many{.type = &errors::connections_exhausted,
+                       .detail = "Repeat the request after the time in Retry-After.",
+                       .repeat_after = std::chrono::seconds(1)};
 // After so many reads in one turn the other connections have theirs.
 constexpr int reads_per_turn_max = 16;
 
@@ -38,6 +40,9 @@ Desk::Desk(runtime::Core& on, const Office& of)
       refused(runtime::metrics().counter(
           {.name = "tenon_http_refused_total",
            .help = "Requests refused for their form, their size or their slowness."})),
+      bodies_refused(runtime::metrics().counter(
+          {.name = "tenon_http_bodies_refused_total",
+           .help = "Requests refused because other bodies took all of http.bodies_bytes_max."})),
       handshakes_failed(runtime::metrics().counter(
           {.name = "tenon_http_tls_handshakes_failed_total",
            .help = "Connections that ended before both sides had agreed on TLS."})),
@@ -72,7 +77,7 @@ Connection::Connection(Desk& desk, Transport transport, std::string address)
     : desk_(desk),
       transport_(std::move(transport)),
       address_(std::move(address)),
-      stream_(desk.office.limits, desk.buffers) {
+      stream_(desk.office.limits, desk.buffers, desk.office.bodies) {
     stream_.head().request.remote_address = address_;
     if (desk.office.trusted_proxies.empty()) return;
     const auto peer = parse_address(address_);
@@ -223,6 +228,7 @@ void Connection::finish_response(Response& response) {
 
 void Connection::refuse(const Refusal& refusal) {
     desk_.refused.add();
+    if (refusal.type == &errors::bodies_exhausted) desk_.bodies_refused.add();
     desk_.scratch.clear();
     answer_refusal(desk_.core, refusal, desk_.scratch);
     append(desk_.scratch, {.head_only = false, .keep_alive = false, .http_1_0 = false});

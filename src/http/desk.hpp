@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "http/address.hpp"
+#include "http/body_budget.hpp"
 #include "http/buffer_pool.hpp"
 #include "http/compress.hpp"
 #include "http/dispatch.hpp"
@@ -57,6 +58,7 @@ struct Office {
     const Networks& trusted_proxies;
     Certificate* certificate;                    ///< nullptr: no TLS
     std::atomic<std::size_t>& connections_open;  ///< of the process
+    BodyBudget& bodies;                          ///< of the process
 };
 
 /// What all connections of one core share.
@@ -85,6 +87,7 @@ struct Desk {
     std::string spare_out;  ///< warm memory for what is written next
     Compressor compressor;
     runtime::Counter refused;            ///< requests that never became one
+    runtime::Counter bodies_refused;     ///< of those, for want of memory
     runtime::Counter handshakes_failed;  ///< of TLS
     bool draining = false;
     Waiters waiters;

@@ -264,13 +264,13 @@ boost::asio::awaitable<void> Dispatcher::answer(runtime::Core& core, const Reque
 }
 
 boost::asio::awaitable<void> Dispatcher::run(Exchange& exchange) const {
-    if (const auto refused = lower_deadline(exchange)) {
-        co_return answer_error(exchange, *refused);
-    }
+    // Counts for the look-up of the key, too; but who calls without one is told only that.
+    const auto refused_timeout = lower_deadline(exchange);
+    if (!exchange.route.endpoint->spec.scope.empty() && !co_await admit(exchange)) co_return;
+    if (refused_timeout) co_return answer_error(exchange, *refused_timeout);
     if (const auto refused = refuse_encoded_body(exchange)) {
         co_return answer_error(exchange, *refused);
     }
-    if (!exchange.route.endpoint->spec.scope.empty() && !co_await admit(exchange)) co_return;
     co_await exchange.route.endpoint->run(exchange);
 }
 
@@ -305,15 +305,19 @@ boost::asio::awaitable<bool> Dispatcher::admit(Exchange& exchange) const {
 }
 
 void answer_refusal(runtime::Core& core, const Refusal& refusal, Response& response) {
-    answer_problem_at_once(core, Request{}, Route{},
-                           base::Error(*refusal.type, std::string(refusal.detail)), response);
+    std::string detail(refusal.detail);
+    if (refusal.limit > 0) detail += fmt::format(": at most {} {}.", refusal.limit, refusal.unit);
+    base::Error error(*refusal.type, std::move(detail));
+    if (refusal.repeat_after.count() > 0) error.repeat_after(refusal.repeat_after);
+    answer_problem_at_once(core, Request{}, Route{}, error, response);
 }
 
 std::optional<std::chrono::milliseconds> parse_timeout(std::string_view text) {
     std::uint32_t number = 0;
+    if (text.starts_with('0')) return std::nullopt;
     const char* const end = text.data() + text.size();
     const auto read = std::from_chars(text.data(), end, number);
-    if (read.ec != std::errc{} || number == 0 || number > 999'999'999) return std::nullopt;
+    if (read.ec != std::errc{} || number > 999'999'999) return std::nullopt;
     const std::string_view unit(read.ptr, static_cast<std::size_t>(end - read.ptr));
     if (unit == "ms") return std::chrono::milliseconds(number);
     if (unit == "s") return std::chrono::seconds(number);

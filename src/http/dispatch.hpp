@@ -58,7 +58,7 @@ private:
 /// Fills `response` with the problem of a refused request.
 void answer_refusal(runtime::Core& core, const Refusal& refusal, Response& response);
 
-/// "800ms" or "2s"; nullopt for anything else.
+/// "800ms" or "2s", 1 to 9 digits that begin with none of 0; nullopt for anything else.
 [[nodiscard]] std::optional<std::chrono::milliseconds> parse_timeout(std::string_view text);
 
 }  // namespace tenon::http

@@ -30,8 +30,11 @@ public:
         add(make_endpoint<Params, Body, Out>(std::move(spec), std::move(handler)));
     }
     void add_raw(Spec spec, RawHandler handler);
-    /// Everything whose first path segment no endpoint owns: GET and HEAD of /{code}.
-    void set_fallback(InlineHandler at_once, RawHandler handler);
+    /// Everything whose first path segment no endpoint owns: GET and HEAD of /{code}. Of `spec`
+    /// counts what describes it; without a summary it stays out of the document.
+    void set_fallback(InlineHandler at_once, RawHandler handler, Spec spec = {});
+    /// With what the authenticator refuses credentials, for the document.
+    void document_credentials(std::vector<const base::ErrorType*> refusals);
     /// First path segments that no alias may take: "v1", "healthz", "docs", ...
     [[nodiscard]] std::vector<std::string> reserved_segments() const;
     /// The OpenAPI 3.1 document, JSON, stable order.

@@ -32,6 +32,8 @@ inline constexpr ErrorType tls_expected{"http.tls_expected", Kind::invalid,
                                         "This port speaks TLS only"};
 inline constexpr ErrorType connections_exhausted{"http.connections_exhausted", Kind::unavailable,
                                                  "Too many connections", true};
+inline constexpr ErrorType bodies_exhausted{"http.bodies_exhausted", Kind::unavailable,
+                                            "Too many request bodies at once", true};
 
 // What is refused before a server starts.
 inline constexpr ErrorType invalid_network{"http.invalid_network", Kind::invalid, "Not a network"};
@@ -53,8 +55,6 @@ inline constexpr ErrorType scope_missing{"http.scope_missing", Kind::forbidden,
                                          "The credentials lack the scope of this endpoint"};
 inline constexpr ErrorType invalid_parameters{"http.invalid_parameters", Kind::invalid,
                                               "Parameters were refused"};
-inline constexpr ErrorType invalid_body{"http.invalid_body", Kind::invalid,
-                                        "Fields of the body were refused"};
 inline constexpr ErrorType media_type{"http.media_type", Kind::unsupported,
                                       "The body must be application/json"};
 inline constexpr ErrorType content_encoding{"http.content_encoding", Kind::unsupported,

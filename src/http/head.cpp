@@ -85,6 +85,27 @@ bool cut_target(std::string_view target, Request& request) {
     return true;
 }
 
+Refusal long_target(const Limits& limits) {
+    return {.type = &errors::target_too_long,
+            .detail = "Use a shorter URL",
+            .limit = limits.target_bytes_max,
+            .unit = "bytes of path and query"};
+}
+
+Refusal long_head(const Limits& limits) {
+    return {.type = &errors::header_too_large,
+            .detail = "Send fewer or shorter headers",
+            .limit = limits.header_bytes_max,
+            .unit = "bytes in all"};
+}
+
+Refusal many_headers(const Limits& limits) {
+    return {.type = &errors::header_too_large,
+            .detail = "Send fewer headers",
+            .limit = limits.headers_max,
+            .unit = "of them"};
+}
+
 // Beast's parser, told to keep views into the input instead of copies.
 class HeadReader final : public beast::http::basic_parser<true> {
 public:
@@ -124,7 +145,7 @@ private:
             return repeated_length;
         }
         if (failure == error::header_limit) {
-            return {&errors::header_too_large, "Send fewer or shorter headers."};
+            return long_head(limits_);
         }
         return malformed();
     }
@@ -150,7 +171,7 @@ private:
         head_.request.method = method_of(method);
         head_.http_1_0 = version == 10;
         if (target.size() > limits_.target_bytes_max) {
-            return refuse({&errors::target_too_long, "Use a shorter URL."}, failure);
+            return refuse(long_target(limits_), failure);
         }
         if (!cut_target(view(target), head_.request)) refuse(bad_target, failure);
     }
@@ -159,7 +180,7 @@ private:
                        beast::error_code& failure) override {
         if (is_folded(name_text, value)) return refuse(malformed(), failure);
         if (head_.request.headers.size() == limits_.headers_max) {
-            return refuse({&errors::header_too_large, "Send fewer headers."}, failure);
+            return refuse(many_headers(limits_), failure);
         }
         head_.request.headers.push_back({view(name_text), view(value)});
         check(name, view(value), failure);
@@ -265,13 +286,12 @@ void Head::rebase(std::string_view from, const char* to) {
 }
 
 HeadScanner::Result HeadScanner::scan(std::string_view bytes, const Limits& limits) {
-    constexpr Refusal long_target{&errors::target_too_long, "Use a shorter URL."};
     const std::size_t request_line_max = limits.target_bytes_max + request_line_slack;
     const std::string_view seen = bytes.substr(0, limits.header_bytes_max);
     while (seen_ < seen.size()) {
         const std::size_t feed = seen.find('\n', seen_);
         const std::size_t line_end = std::min(feed, seen.size());
-        if (line_begin_ == 0 && line_end > request_line_max) return {0, long_target};
+        if (line_begin_ == 0 && line_end > request_line_max) return {0, long_target(limits)};
         seen_ = line_end;
         if (feed == std::string_view::npos) break;
         if (feed == 0 || seen[feed - 1] != '\r') {
@@ -281,7 +301,7 @@ HeadScanner::Result HeadScanner::scan(std::string_view bytes, const Limits& limi
         seen_ = line_begin_ = feed + 1;
     }
     if (bytes.size() >= limits.header_bytes_max) {
-        return {0, Refusal{&errors::header_too_large, "Send fewer or shorter headers."}};
+        return {0, long_head(limits)};
     }
     return {};
 }

@@ -1,6 +1,7 @@
 // The head of a request, read from one contiguous piece of memory; no I/O, no allocation once warm.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -16,7 +17,10 @@ namespace tenon::http {
 /// Owns: nothing; both live in static storage.
 struct Refusal {
     const base::ErrorType* type = nullptr;
-    std::string_view detail;  ///< what to do next
+    std::string_view detail;               ///< what to do next
+    std::chrono::seconds repeat_after{0};  ///< 0: repeating it as it is does not help
+    std::size_t limit = 0;                 ///< the detail goes on with it; 0: there is none
+    std::string_view unit{};               ///< of the limit
 };
 
 /// What one connection accepts.

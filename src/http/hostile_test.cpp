@@ -185,6 +185,36 @@ TEST_F(Hostile, ABodyThatDoesNotEndIsGivenUp) {
                    408, "http.request_timeout");
 }
 
+TEST_F(Hostile, ManyHalfSentBodiesLeaveRoomForSmallOnes) {
+    options_.body_bytes_max = 256 * 1024;
+    options_.bodies_bytes_max = 1024 * 1024;
+    start();
+    const std::string announced =
+        "POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 262144\r\n\r\n";
+    std::vector<std::unique_ptr<Client>> halves;
+    // Far more than there is room for, so some are refused, whatever the order of their arrival.
+    for (int i = 0; i < 32; ++i) {
+        halves.push_back(std::make_unique<Client>(port()));
+        halves.back()->send(announced + std::string(200'000, 'x'));
+    }
+    int refused = 0;
+    for (const auto& half : halves) {
+        half->send(std::string(62'144, 'x'));
+        const Answer answer = half->receive();
+        if (answer.status == 200) continue;
+        ++refused;
+        EXPECT_EQ(answer.status, 503);
+        EXPECT_EQ(answer.header("Retry-After"), "1");
+        EXPECT_NE(answer.body.find("http.bodies_exhausted"), std::string::npos) << answer.body;
+        EXPECT_TRUE(half->is_closed());
+    }
+    EXPECT_GT(refused, 0);
+    EXPECT_LT(refused, 32);
+    // All have ended, and their room is there again.
+    Client whole(port());
+    EXPECT_EQ(whole.ask(announced + std::string(262'144, 'x')).status, 200);
+}
+
 TEST_F(Hostile, AnIdleConnectionIsClosed) {
     options_.idle_timeout = milliseconds(50);
     start();

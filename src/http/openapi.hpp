@@ -9,10 +9,13 @@
 
 namespace tenon::http {
 
+/// What the document tells of.
+struct Documented {
+    std::vector<const Endpoint*> endpoints;  ///< by path and method; without a summary: left out
+    std::vector<const base::ErrorType*> of_credentials;  ///< what every endpoint with a scope adds
+};
+
 /// OpenAPI 3.1 as JSON; the same endpoints give the same bytes.
-///
-/// Expects: `endpoints` sorted by path and method. Raw endpoints without a summary are left out.
-[[nodiscard]] std::string write_openapi(const std::vector<const Endpoint*>& endpoints,
-                                        std::string_view server_url);
+[[nodiscard]] std::string write_openapi(const Documented& documented, std::string_view server_url);
 
 }  // namespace tenon::http

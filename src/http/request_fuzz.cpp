@@ -19,7 +19,8 @@ std::string feed(std::string_view bytes, std::string_view slices) {
     limits.headers_max = 8;
     limits.body_bytes_max = 1024;
     tenon::http::BufferPool pool(1024);
-    RequestStream stream(limits, pool);
+    tenon::http::BodyBudget budget(1 << 30);
+    RequestStream stream(limits, pool, budget);
     std::string seen;
     std::size_t turn = 0;
     while (!bytes.empty()) {

@@ -13,6 +13,11 @@ namespace {
 
 // Less room than this is not worth a system call.
 constexpr std::size_t receive_min = 2048;
+const Refusal too_many_bodies{.type = &errors::bodies_exhausted,
+                              .detail =
+                                  "Repeat the request after the time in Retry-After; "
+                                  "http.bodies_bytes_max bounds what is held at once.",
+                              .repeat_after = std::chrono::seconds(1)};
 
 }  // namespace
 
@@ -27,27 +32,41 @@ std::span<char> RequestStream::prepare() {
         buffer_ = pool_.take();
         begin_ = end_ = 0;
     }
-    if (buffer_.size - end_ < receive_min) make_room(receive_min);
-    return {at(end_), buffer_.size - end_};
+    // Heads always fit a buffer of the pool, and await_body() has seen to the rest.
+    if (room() < receive_min) {
+        const bool made = make_room();
+        TENON_ASSERT(made);
+    }
+    return {at(end_), room()};
 }
 
-// Moves the present request to the front, into a larger buffer if it must be. Sizes double, so a
-// client gets memory for what it sent, not for what it announced.
-void RequestStream::make_room(std::size_t wanted) {
+// Moves the present request to the front, into a larger buffer if it must be; false when the budget
+// has none.
+bool RequestStream::make_room() {
     const std::size_t held = end_ - begin_;
-    const std::string_view from(at(begin_), held);
-    if (buffer_.size - held >= wanted) {
-        head_.rebase(from, at(0));
-        std::memmove(at(0), from.data(), held);
-    } else {
-        const std::size_t size = std::max(buffer_.size * 2, held + wanted);
-        Buffer larger{std::make_unique_for_overwrite<char[]>(size), size};
-        head_.rebase(from, larger.bytes.get());
-        std::memcpy(larger.bytes.get(), from.data(), held);
-        pool_.give_back(std::exchange(buffer_, std::move(larger)));
-    }
+    if (buffer_.size - held < receive_min) return grow();
+    head_.rebase({at(begin_), held}, at(0));
+    std::memmove(at(0), at(begin_), held);
     begin_ = 0;
     end_ = held;
+    return true;
+}
+
+// Sizes double, so a client gets memory for what it sent, not for what it announced.
+bool RequestStream::grow() {
+    const std::size_t held = end_ - begin_;
+    const std::size_t most = pool_.size() + limits_.body_bytes_max;
+    const std::size_t size = std::max(std::min(buffer_.size * 2, most), held + receive_min);
+    // Both exist while the bytes move; what is held afterwards is what counts.
+    if (!budget_.take(size - taken_)) return false;
+    Buffer larger{std::make_unique_for_overwrite<char[]>(size), size};
+    head_.rebase({at(begin_), held}, larger.bytes.get());
+    std::memcpy(larger.bytes.get(), at(begin_), held);
+    pool_.give_back(std::exchange(buffer_, std::move(larger)));
+    taken_ = size;
+    begin_ = 0;
+    end_ = held;
+    return true;
 }
 
 RequestStream::Event RequestStream::next() {
@@ -94,8 +113,14 @@ RequestStream::Event RequestStream::begin_body() {
         return read_chunked_body();
     }
     if (head_.content_length > limits_.body_bytes_max) {
-        return refuse({&errors::body_too_large, "Send a smaller body."});
+        return refuse({.type = &errors::body_too_large,
+                       .detail = "Send a smaller body",
+                       .limit = limits_.body_bytes_max,
+                       .unit = "bytes"});
     }
+    const auto length = static_cast<std::size_t>(head_.content_length);
+    const bool outgrows = head_bytes_ + length + receive_min > pool_.size();
+    if (outgrows && !budget_.has_room_for(length)) return refuse(too_many_bodies);
     part_ = Part::sized_body;
     return read_sized_body();
 }
@@ -125,6 +150,7 @@ RequestStream::Event RequestStream::read_chunked_body() {
 }
 
 RequestStream::Event RequestStream::await_body() {
+    if (room() < receive_min && !make_room()) return refuse(too_many_bodies);
     const bool began = end_ - begin_ > head_bytes_;
     if (!head_.expect_continue || continue_sent_ || began) return Event::need_more;
     continue_sent_ = true;
@@ -155,6 +181,7 @@ void RequestStream::consume() {
 void RequestStream::release() {
     if (buffer_.size == 0) return;
     pool_.give_back(std::exchange(buffer_, Buffer{}));
+    budget_.give_back(std::exchange(taken_, 0));
     begin_ = end_ = 0;
 }
 

@@ -6,6 +6,7 @@
 #include <span>
 #include <string_view>
 
+#include "http/body_budget.hpp"
 #include "http/buffer_pool.hpp"
 #include "http/chunks.hpp"
 #include "http/head.hpp"
@@ -15,9 +16,11 @@ namespace tenon::http {
 /// Cuts what a client sends into requests.
 ///
 /// Shape:   prepare, commit, next until need_more; after `request`, consume, then next again. The
-///          same bytes in other slices give the same requests and the same refusal.
+///          same bytes in other slices give the same requests and the same refusal, as long as
+///          the budget has room.
 /// Owns:    at most one buffer, from the pool while something is held: a head and, as it arrives,
-///          its body, both within the limits.
+///          its body, both within the limits. A buffer larger than the pool's is taken from the
+///          budget.
 /// Threads: one core's.
 /// Cost:    no allocation for requests that fit the pool's buffers.
 class RequestStream {
@@ -31,8 +34,10 @@ public:
     /// Which part of a request is awaited.
     enum class Phase : std::uint8_t { between, head, body };
 
-    /// Expects: the pool's buffers hold limits.header_bytes_max, and both outlive this.
-    RequestStream(const Limits& limits, BufferPool& pool) : limits_(limits), pool_(pool) {}
+    /// Expects: the pool's buffers hold limits.header_bytes_max and 4 KiB more, and all three
+    ///          outlive this.
+    RequestStream(const Limits& limits, BufferPool& pool, BodyBudget& budget)
+        : limits_(limits), pool_(pool), budget_(budget) {}
     ~RequestStream() { release(); }
     RequestStream(const RequestStream&) = delete;
     RequestStream& operator=(const RequestStream&) = delete;
@@ -59,12 +64,16 @@ private:
     Event await_body();
     Event complete();
     void skip_empty_lines();
-    void make_room(std::size_t wanted);
+    [[nodiscard]] bool make_room();
+    [[nodiscard]] bool grow();
+    [[nodiscard]] std::size_t room() const { return buffer_.size - end_; }
     [[nodiscard]] char* at(std::size_t position) { return buffer_.bytes.get() + position; }
 
     const Limits& limits_;
     BufferPool& pool_;
+    BodyBudget& budget_;
     Buffer buffer_;
+    std::size_t taken_ = 0;  // of the budget
     std::size_t begin_ = 0;  // of the present request
     std::size_t end_ = 0;    // of what was received
     std::size_t head_bytes_ = 0;

@@ -23,7 +23,8 @@ struct Seen {
 // Feeds `bytes` in slices of `slice` bytes.
 Seen feed(std::string_view bytes, std::size_t slice, const Limits& limits) {
     BufferPool pool(limits.header_bytes_max + 4096);
-    RequestStream stream(limits, pool);
+    BodyBudget budget(1 << 30);
+    RequestStream stream(limits, pool, budget);
     Seen seen;
     while (!bytes.empty()) {
         const std::span<char> room = stream.prepare();
@@ -92,7 +93,8 @@ TEST(RequestStream, GrowsForBodiesWithoutLosingItsViews) {
 TEST(RequestStream, HoldsNoMemoryBetweenRequests) {
     const Limits limits;
     BufferPool pool(limits.header_bytes_max + 4096);
-    RequestStream stream(limits, pool);
+    BodyBudget budget(1 << 30);
+    RequestStream stream(limits, pool, budget);
     char* const first = stream.prepare().data();
     stream.commit(0);
     EXPECT_EQ(stream.next(), RequestStream::Event::need_more);

@@ -100,6 +100,7 @@ struct Router::Table {
     std::unordered_set<std::string, TextHash, std::equal_to<>> first_segments;
     InlineHandler fallback_at_once;
     std::unique_ptr<Endpoint> fallback;
+    std::vector<const base::ErrorType*> of_credentials;
 };
 
 Router::Router() : table_(std::make_unique<Table>()) {}
@@ -144,12 +145,16 @@ void Router::add_raw(Spec spec, RawHandler handler) {
     add(std::move(endpoint));
 }
 
-void Router::set_fallback(InlineHandler at_once, RawHandler handler) {
+void Router::set_fallback(InlineHandler at_once, RawHandler handler, Spec spec) {
     table_->fallback_at_once = std::move(at_once);
-    Endpoint endpoint{
-        .spec = {.method = Method::get, .path = "/{code}", .priority = runtime::Priority::core},
-        .run = {},
-        .document = {}};
+    spec.method = Method::get;
+    spec.path = "/{code}";
+    spec.priority = runtime::Priority::core;
+    Endpoint endpoint{.spec = std::move(spec), .run = {}, .document = {}};
+    constexpr FieldSpec code{
+        .name = "code", .meaning = "A code or an alias.", .pattern = "^[A-Za-z0-9_-]{1,128}$"};
+    endpoint.document.parameters.push_back(
+        detail::document_parameter(code, true, true, detail::text_schema(code)));
     endpoint.run = [raw = std::move(handler)](Exchange& exchange) {
         return raw(exchange.call, exchange.request, exchange.response);
     };
@@ -179,6 +184,10 @@ Route Router::find(Method method, std::string_view path) const {
     return at(node, method, route);
 }
 
+void Router::document_credentials(std::vector<const base::ErrorType*> refusals) {
+    table_->of_credentials = std::move(refusals);
+}
+
 const InlineHandler& Router::fallback_at_once() const {
     return table_->fallback_at_once;
 }
@@ -192,6 +201,7 @@ std::vector<std::string> Router::reserved_segments() const {
 std::vector<const Endpoint*> Router::endpoints() const {
     std::vector<const Endpoint*> all;
     for (const auto& endpoint : table_->endpoints) all.push_back(endpoint.get());
+    if (table_->fallback) all.push_back(table_->fallback.get());
     std::ranges::sort(all, [](const Endpoint* left, const Endpoint* right) {
         return std::pair(left->spec.path, left->spec.method) <
                std::pair(right->spec.path, right->spec.method);
@@ -200,7 +210,8 @@ std::vector<const Endpoint*> Router::endpoints() const {
 }
 
 std::string Router::openapi(std::string_view server_url) const {
-    return write_openapi(endpoints(), server_url);
+    return write_openapi({.endpoints = endpoints(), .of_credentials = table_->of_credentials},
+                         server_url);
 }
 
 std::string_view Route::capture(std::string_view name) const {

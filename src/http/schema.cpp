@@ -37,7 +37,12 @@ runtime::MemberBounds bounds_of(const FieldSpec& field) {
 namespace detail {
 
 boost::json::object text_schema(const FieldSpec& field) {
-    return {{"type", "string"}, {"maxLength", or_default(field.length_max)}};
+    // No string of a request may hold U+0000, which PostgreSQL cannot keep.
+    constexpr std::string_view without_nul = "^[^\\x00]*$";
+    boost::json::object schema{{"type", "string"}, {"maxLength", or_default(field.length_max)}};
+    schema["pattern"] = field.pattern.empty() ? without_nul : field.pattern;
+    if (!field.format.empty()) schema["format"] = field.format;
+    return schema;
 }
 
 boost::json::object list_schema(boost::json::object items, const FieldSpec& field) {
@@ -48,7 +53,9 @@ boost::json::object list_schema(boost::json::object items, const FieldSpec& fiel
 boost::json::object integer_schema(const FieldSpec& field, std::int64_t least, std::uint64_t most) {
     boost::json::object schema{{"type", "integer"}};
     schema["format"] = most > std::numeric_limits<std::uint32_t>::max() ? "int64" : "int32";
-    if (is_bounded(field)) {
+    if (!field.choices.empty()) {
+        schema["enum"] = boost::json::array(field.choices.begin(), field.choices.end());
+    } else if (is_bounded(field)) {
         schema["minimum"] = field.minimum;
         schema["maximum"] = field.maximum;
     } else if (least == 0) {
@@ -62,6 +69,7 @@ boost::json::object nullable(boost::json::object schema) {
         return {{"oneOf", boost::json::array{std::move(schema), {{"type", "null"}}}}};
     }
     schema["type"] = boost::json::array{schema["type"], "null"};
+    if (auto* const choices = schema.if_contains("enum")) choices->as_array().emplace_back(nullptr);
     return schema;
 }
 

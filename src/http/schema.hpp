@@ -143,7 +143,8 @@ boost::json::object schema_of(const FieldSpec& field, Schemas& schemas) {
         return schema_of<typename T::value_type>(field, schemas);
     } else if constexpr (runtime::is_patch<T>) {
         using Value = std::decay_t<decltype(std::declval<T>().value())>;
-        return detail::nullable(schema_of<Value>(field, schemas));
+        boost::json::object schema = schema_of<Value>(field, schemas);
+        return field.removable ? detail::nullable(std::move(schema)) : schema;
     } else if constexpr (std::same_as<T, std::string>) {
         return detail::text_schema(field);
     } else if constexpr (std::same_as<T, bool>) {

@@ -1,5 +1,6 @@
 #include "http/server.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <boost/asio/post.hpp>
 #include <condition_variable>
@@ -24,6 +25,13 @@ Limits limits_of(const ServerOptions& options) {
             .headers_max = options.headers_max,
             .target_bytes_max = options.target_bytes_max,
             .body_bytes_max = options.body_bytes_max};
+}
+
+// One body of the largest size must always be possible, with its head and what follows it.
+std::size_t bodies_max(const ServerOptions& options) {
+    constexpr std::size_t beside_a_body = 64 * 1024;
+    return std::max(options.bodies_bytes_max,
+                    options.body_bytes_max + options.header_bytes_max + beside_a_body);
 }
 
 // What was read from an option.
@@ -79,7 +87,8 @@ struct Server::State {
           limits(limits_of(options)),
           trusted_proxies(accepted(Networks::parse(options.trusted_proxies))),
           certificate(certificate_of(options)),
-          dispatcher(router, authenticator, options) {
+          dispatcher(router, authenticator, options),
+          bodies(bodies_max(options)) {
         for (std::size_t i = 0; i < cores.size(); ++i) {
             workers.push_back(std::make_unique<Worker>(cores[i], office));
         }
@@ -109,18 +118,24 @@ struct Server::State {
     std::unique_ptr<Certificate> certificate;
     Dispatcher dispatcher;
     std::atomic<std::size_t> connections_open{0};
+    BodyBudget bodies;
     const Office office{.dispatcher = dispatcher,
                         .options = options,
                         .limits = limits,
                         .trusted_proxies = trusted_proxies,
                         .certificate = certificate.get(),
-                        .connections_open = connections_open};
+                        .connections_open = connections_open,
+                        .bodies = bodies};
     std::vector<std::unique_ptr<Worker>> workers;
     std::uint16_t port = 0;
     bool started = false;
     runtime::Reading open_reading = runtime::metrics().reading(
         {.name = "tenon_http_connections", .help = "Open connections of clients."},
         [this] { return static_cast<double>(connections_open.load()); });
+    runtime::Reading bodies_reading = runtime::metrics().reading(
+        {.name = "tenon_http_bodies_bytes",
+         .help = "Memory held for request bodies, of http.bodies_bytes_max."},
+        [this] { return static_cast<double>(bodies.held()); });
     std::optional<runtime::Reading> certificate_reading;
 };
 

@@ -29,6 +29,9 @@ struct ServerOptions {
     std::size_t headers_max = 100;
     std::size_t target_bytes_max = 8 * 1024;  ///< path and query
     std::size_t body_bytes_max = 1024 * 1024;
+    /// Memory for bodies, per process; over it requests are refused with 503. Always enough for one
+    /// body of body_bytes_max. Bodies that fit the 20 KiB that every connection may hold count not.
+    std::size_t bodies_bytes_max = 256 * 1024 * 1024;
     std::size_t connections_max = 10'000;              ///< per process
     std::size_t pipelined_max = 64;                    ///< requests answered per write
     std::chrono::milliseconds header_timeout{10'000};  ///< from a request's first byte

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +16,24 @@
 #include "runtime/call.hpp"
 
 namespace tenon::http {
+
+/// One answer of an endpoint that is not typed, for the document.
+struct SpecAnswer {
+    int status = 200;
+    std::string_view meaning = "Done.";
+    std::string_view media_type{};            ///< empty: no body
+    std::vector<std::string_view> headers{};  ///< names
+};
+
+/// Where an answer leads: a member of its body is a parameter of another endpoint. For the
+/// document.
+struct SpecLink {
+    std::string_view name;       ///< "GetLink"
+    Method method;               ///< of the other endpoint
+    std::string_view path;       ///< of the other endpoint
+    std::string_view parameter;  ///< "code"
+    std::string_view pointer;    ///< "/code", into the answer's body
+};
 
 /// What an endpoint is, apart from its input and output.
 struct Spec {
@@ -28,6 +47,8 @@ struct Spec {
     std::string_view details{};      ///< a paragraph for the document; Markdown
     std::vector<const base::ErrorType*> errors{};  ///< the closed set beyond those of http itself
     std::string_view tag{};                        ///< service
+    std::vector<SpecAnswer> answers{};             ///< of a raw endpoint; a typed one has its own
+    std::vector<SpecLink> follow_ups{};            ///< where the first answer leads
 };
 
 /// Documentation and bounds of one field, given by specialising fields_of<T>().
@@ -39,6 +60,11 @@ struct FieldSpec {
     std::int64_t minimum = 0;         ///< for integers, with maximum
     std::int64_t maximum = 0;         ///< 0 with minimum 0: no bound
     std::size_t item_length_max = 0;  ///< characters of each string in an array; 0: 65,536
+    // For the document only: the handler, or the type, holds a client to these.
+    std::string_view pattern{};               ///< of a string; empty: any text without U+0000
+    std::string_view format{};                ///< of a string
+    std::span<const std::int64_t> choices{};  ///< the only integers there are
+    bool removable = true;                    ///< of a Patch: null removes the value
 };
 
 /// The fields of a described struct, for validation and for the OpenAPI document. Every described

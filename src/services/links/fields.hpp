@@ -13,11 +13,13 @@ struct fields_of<links::CreateLink> {
          .meaning = "Where the link leads: an http or https URL without credentials. It is stored "
                     "as a browser would write it.",
          .example = R"("https://example.com/spring?sale=1")",
-         .length_max = 8192},
+         .length_max = 8192,
+         .format = "url"},
         {.name = "alias",
          .meaning = "A name of your own instead of a drawn code: A-Z a-z 0-9 - _, kept as it is.",
          .example = R"("spring-sale")",
-         .length_max = 128},
+         .length_max = 128,
+         .pattern = "^[A-Za-z0-9_-]+$"},
         {.name = "domain",
          .meaning = "A domain of the project; the shared domain when left out.",
          .example = R"("go.example.com")",
@@ -33,7 +35,8 @@ struct fields_of<links::CreateLink> {
          .meaning = "302 unless chosen: 301 and 308 may be kept by browsers for a minute.",
          .example = "302",
          .minimum = 301,
-         .maximum = 308},
+         .maximum = 308,
+         .choices = links::redirect_statuses},
         {.name = "forward_query",
          .meaning = "Append the visitor's query to the target, byte for byte.",
          .example = "false"},
@@ -56,7 +59,9 @@ struct fields_of<links::EditLink> {
         {.name = "url",
          .meaning = "The new target, under the rules of creation.",
          .example = R"("https://example.com/summer")",
-         .length_max = 8192},
+         .length_max = 8192,
+         .format = "url",
+         .removable = false},
         {.name = "expires_at",
          .meaning = "A new end; null for none.",
          .example = R"("2032-01-01T00:00:00Z")"},
@@ -68,10 +73,13 @@ struct fields_of<links::EditLink> {
          .meaning = "301, 302, 307 or 308.",
          .example = "307",
          .minimum = 301,
-         .maximum = 308},
+         .maximum = 308,
+         .choices = links::redirect_statuses,
+         .removable = false},
         {.name = "forward_query",
          .meaning = "Append the visitor's query to the target, byte for byte.",
-         .example = "true"},
+         .example = "true",
+         .removable = false},
     };
 };
 
@@ -86,7 +94,10 @@ struct fields_of<links::Link> {
          .meaning = "Where it leads.",
          .example = R"("https://example.com/spring?sale=1")"},
         {.name = "domain", .meaning = "Its domain.", .example = R"("go.example.com")"},
-        {.name = "status", .meaning = "The redirect's status.", .example = "302"},
+        {.name = "status",
+         .meaning = "The redirect's status.",
+         .example = "302",
+         .choices = links::redirect_statuses},
         {.name = "forward_query",
          .meaning = "Whether visitors' queries are appended.",
          .example = "false"},
@@ -121,8 +132,8 @@ struct fields_of<links::Refusal> {
 template <>
 struct fields_of<links::Verdict> {
     static constexpr FieldSpec list[] = {
-        {.name = "link", .meaning = "The link, when it was made.", .example = "{}"},
-        {.name = "error", .meaning = "Why it was not.", .example = "{}"},
+        {.name = "link", .meaning = "The link, when it was made."},
+        {.name = "error", .meaning = "Why it was not."},
     };
 };
 
@@ -151,7 +162,8 @@ struct fields_of<links::ByCode> {
         {.name = "code",
          .meaning = "A code or an alias.",
          .example = R"("2fQx9Kd")",
-         .length_max = 128},
+         .length_max = 128,
+         .pattern = "^[A-Za-z0-9_-]+$"},
         {.name = "domain",
          .meaning = "Its domain; the shared one when left out.",
          .example = R"("go.example.com")",
@@ -162,10 +174,7 @@ struct fields_of<links::ByCode> {
 template <>
 struct fields_of<links::ListLinks> {
     static constexpr FieldSpec list[] = {
-        {.name = "domain",
-         .meaning = "Only links of this domain.",
-         .example = R"("go.example.com")",
-         .length_max = 259},
+        {.name = "domain", .meaning = "Only links of this domain.", .length_max = 259},
         {.name = "limit",
          .meaning = "Links per page; 50 when left out.",
          .example = "50",
@@ -173,8 +182,8 @@ struct fields_of<links::ListLinks> {
          .maximum = 500},
         {.name = "cursor",
          .meaning = "`next_cursor` of the page before, with the same filter.",
-         .example = R"("AQ...")",
-         .length_max = 2048},
+         .length_max = 2048,
+         .pattern = "^[A-Za-z0-9_-]+$"},
     };
 };
 

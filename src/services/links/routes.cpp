@@ -7,6 +7,7 @@
 #include "services/links/errors.hpp"
 #include "services/links/fields.hpp"
 #include "services/links/redirect.hpp"
+#include "storage/errors.hpp"
 
 namespace tenon::links {
 
@@ -33,8 +34,12 @@ http::Spec create_spec() {
                 "another request.",
             .errors = {&errors::invalid_target, &errors::target_is_own, &errors::invalid_alias,
                        &errors::alias_taken, &errors::unknown_domain, &errors::invalid_expiry,
-                       &errors::invalid_status},
-            .tag = "links"};
+                       &errors::invalid_status, &storage::errors::claim_mismatch,
+                       &storage::errors::claim_running},
+            .tag = "links",
+            .follow_ups = {{"ShowLink", Method::get, link_path, "code", "/code"},
+                           {"ChangeLink", Method::patch, link_path, "code", "/code"},
+                           {"DeleteLink", Method::del, link_path, "code", "/code"}}};
 }
 
 http::Spec create_all_spec() {
@@ -47,7 +52,7 @@ http::Spec create_all_spec() {
             .details =
                 "Every item gets its own verdict. Repeat with the same `Idempotency-Key` and body "
                 "until an answer comes: items made before are given back, the rest is made.",
-            .errors = {},
+            .errors = {&storage::errors::claim_mismatch, &storage::errors::claim_running},
             .tag = "links"};
 }
 
@@ -58,7 +63,8 @@ http::Spec list_spec() {
             .summary = "List links, newest first",
             .details = "",
             .errors = {&base::errors::invalid_cursor, &errors::unknown_domain},
-            .tag = "links"};
+            .tag = "links",
+            .follow_ups = {{"NextPage", Method::get, list_path, "cursor", "/next_cursor"}}};
 }
 
 http::Spec get_spec() {
@@ -92,6 +98,32 @@ http::Spec remove_spec() {
             .details = "Frees an alias for a new link; a drawn code is never used again.",
             .errors = {&errors::not_found, &errors::unknown_domain},
             .tag = "links"};
+}
+
+http::SpecAnswer leads(int status, std::string_view meaning) {
+    return {.status = status,
+            .meaning = meaning,
+            .headers = {"Location", "Cache-Control", "X-Robots-Tag"}};
+}
+
+http::SpecAnswer page(int status, std::string_view meaning) {
+    return {.status = status,
+            .meaning = meaning,
+            .media_type = "text/html",
+            .headers = {"Cache-Control", "X-Robots-Tag"}};
+}
+
+http::Spec visit_spec() {
+    return {.method = Method::get,
+            .path = "",
+            .summary = "Follow a short link",
+            .details = "The link's domain is the Host asked. HEAD gives the same without a page.",
+            .errors = {},
+            .tag = "links",
+            .answers = {leads(301, "It leads there for good."), leads(302, "It leads there."),
+                        leads(307, "It leads there, with the same method."),
+                        leads(308, "It leads there for good, with the same method."),
+                        page(404, "No such link."), page(410, "The link has expired.")}};
 }
 
 std::string_view host_of(const http::Request& request) {
@@ -170,7 +202,8 @@ void add_routes(http::Router& router, const OfCore& links) {
         },
         [links](runtime::Call& call, const http::Request& request, http::Response& response) {
             return visit(links(*call.core), call, request, response);
-        });
+        },
+        visit_spec());
 }
 
 }  // namespace tenon::links

@@ -1,6 +1,7 @@
 // The words of short links.
 #pragma once
 
+#include <array>
 #include <boost/describe.hpp>
 #include <cstdint>
 #include <optional>
@@ -16,6 +17,8 @@ namespace tenon::links {
 
 /// Longest alias, in bytes.
 inline constexpr std::size_t alias_bytes_max = 128;
+/// The statuses that a redirect may have.
+inline constexpr std::array<std::int64_t, 4> redirect_statuses{301, 302, 307, 308};
 /// Most links of one bulk request.
 inline constexpr std::size_t bulk_max = 500;
 

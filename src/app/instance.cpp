@@ -125,13 +125,15 @@ std::vector<storage::Migration> all_migrations() {
     return all;
 }
 
-postgres::PoolOptions pool_options(const Config& config) {
+postgres::PoolOptions pool_options(const Config& config,
+                                   std::shared_ptr<postgres::Timelines> timelines) {
     return {.conninfo = config.postgres.conninfo.reveal(),
             .multiplexed = config.postgres.multiplexed,
             .exclusive_max = config.postgres.exclusive_max,
             .connect_timeout = config.postgres.connect_timeout,
             .statement_timeout = config.postgres.statement_timeout,
-            .lock_timeout = config.postgres.lock_timeout};
+            .lock_timeout = config.postgres.lock_timeout,
+            .timelines = std::move(timelines)};
 }
 
 redis::ClientOptions redis_options(const Config& config) {
@@ -155,8 +157,10 @@ private:
 };
 
 CoreParts::CoreParts(runtime::Core& core, const Config& config,
-                     std::shared_ptr<const storage::Map> map, access::KeyCache& key_cache)
-    : database(core, std::move(map), pool_options(config), control_options(config)),
+                     std::shared_ptr<const storage::Map> map,
+                     const std::shared_ptr<postgres::Timelines>& timelines,
+                     access::KeyCache& key_cache)
+    : database(core, std::move(map), pool_options(config, timelines), control_options(config)),
       redis(core, redis_options(config)),
       keys(core, database, key_cache),
       jobs(core) {}
@@ -165,6 +169,7 @@ Instance::Instance(Config config)
     : config_(std::move(config)),
       cores_(config_.process.cores, clock_),
       tracing_(Tracing::make(cores_, config_)),
+      timelines_(std::make_shared<postgres::Timelines>()),
       key_cache_({.bytes_max = 8 << 20, .ttl = 5s, .negative_ttl = 1s, .seed = std::nullopt}),
       authenticator_(std::make_unique<CoreKeys>(*this)) {}
 
@@ -223,7 +228,7 @@ void Instance::make_parts() {
     parts_.resize(cores_.size());
     cores_.on_each([this](runtime::Core& core) {
         auto& own = parts_[core.index()];
-        own = std::make_unique<CoreParts>(core, config_, map_, key_cache_);
+        own = std::make_unique<CoreParts>(core, config_, map_, timelines_, key_cache_);
         for (std::uint32_t index = 0; index < holds_.size(); ++index) {
             if (!holds_[index].empty()) own->database.hold(storage::Node{index}, holds_[index]);
         }

@@ -28,7 +28,8 @@ namespace tenon::app {
 /// The migrations of all rooms, in the order of rooms.
 [[nodiscard]] std::vector<storage::Migration> all_migrations();
 /// The pool of one core to one node, as configured.
-[[nodiscard]] postgres::PoolOptions pool_options(const Config& config);
+[[nodiscard]] postgres::PoolOptions pool_options(
+    const Config& config, std::shared_ptr<postgres::Timelines> timelines = nullptr);
 
 /// The client of one core to Redis, as configured.
 [[nodiscard]] redis::ClientOptions redis_options(const Config& config);
@@ -39,7 +40,7 @@ namespace tenon::app {
 /// What lives on one core; made and ended on its thread.
 struct CoreParts {
     CoreParts(runtime::Core& core, const Config& config, std::shared_ptr<const storage::Map> map,
-              access::KeyCache& keys);
+              const std::shared_ptr<postgres::Timelines>& timelines, access::KeyCache& keys);
 
     storage::Database database;
     redis::Client redis;
@@ -98,6 +99,7 @@ private:
     storage::MapRecord record_;
     std::shared_ptr<const storage::Map> map_;
     std::vector<std::string> holds_;  ///< by node: why it was held back at the start
+    const std::shared_ptr<postgres::Timelines> timelines_;
     access::KeyCache key_cache_;
     std::vector<std::unique_ptr<CoreParts>> parts_;  // by core
     std::unique_ptr<links::Shared> links_;

@@ -36,7 +36,7 @@ Query reading(const Statement& statement) {
 
 }  // namespace
 
-std::string prepare_node(const storage::Map& map, storage::Node node) {
+std::string prepare_node(const storage::Map& map, storage::Node node, std::int32_t timeline) {
     const auto& spec = map.nodes()[node.index];
     const auto files = all_migrations();
     const std::array specs{spec};
@@ -47,7 +47,7 @@ std::string prepare_node(const storage::Map& map, storage::Node node) {
     if (auto allowed = storage::allow_serving(states.front()); !allowed) {
         return allowed.error().detail();
     }
-    storage::Session session({.node = spec.name, .conninfo = spec.conninfo});
+    storage::Session session({.node = spec.name, .conninfo = spec.conninfo, .timeline = timeline});
     storage::fill_fences(session, map, node);
     return {};
 }
@@ -92,7 +92,7 @@ awaitable<void> NodeWatch::look_at(storage::Node node) {
         const auto rows = co_await database_.ask_node(call, node, reading(read_timeline));
         const auto timeline = rows.value<std::int32_t>(0, 0);
         if (facts.timeline != timeline) {
-            const auto why = co_await prepare(call, node);
+            const auto why = co_await prepare(call, node, timeline);
             reach_.tell([node, why](storage::Database& database) {
                 why.empty() ? database.release(node) : database.hold(node, why);
             });
@@ -110,9 +110,11 @@ awaitable<void> NodeWatch::look_at(storage::Node node) {
     }
 }
 
-awaitable<std::string> NodeWatch::prepare(runtime::Call& call, storage::Node node) {
+awaitable<std::string> NodeWatch::prepare(runtime::Call& call, storage::Node node,
+                                          std::int32_t timeline) {
     const auto map = std::make_shared<const storage::Map>(database_.map());
-    return thread_.run<std::string>(call, [map, node] { return prepare_node(*map, node); });
+    return thread_.run<std::string>(
+        call, [map, node, timeline] { return prepare_node(*map, node, timeline); });
 }
 
 awaitable<void> NodeWatch::copy_references(runtime::Call& call, storage::Node node) {

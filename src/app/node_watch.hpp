@@ -43,7 +43,8 @@ private:
     };
 
     boost::asio::awaitable<void> look_at(storage::Node node);
-    boost::asio::awaitable<std::string> prepare(runtime::Call& call, storage::Node node);
+    boost::asio::awaitable<std::string> prepare(runtime::Call& call, storage::Node node,
+                                                std::int32_t timeline);
     boost::asio::awaitable<void> copy_references(runtime::Call& call, storage::Node node);
     boost::asio::awaitable<void> follow_map();
     void hold(storage::Node node, const std::string& why);
@@ -57,10 +58,12 @@ private:
 };
 
 /// Sees that a node has this program's schema and the map's fences; empty when it is so, else why
-/// it must be held back.
+/// it must be held back. With a `timeline`, it is the host on that one that is seen to, though
+/// another may come first and still be up.
 ///
 /// Expects: not on a core's thread.
 /// Errors:  throws Unavailable when the node is away.
-[[nodiscard]] std::string prepare_node(const storage::Map& map, storage::Node node);
+[[nodiscard]] std::string prepare_node(const storage::Map& map, storage::Node node,
+                                       std::int32_t timeline = 0);
 
 }  // namespace tenon::app

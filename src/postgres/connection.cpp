@@ -34,8 +34,14 @@ std::array<char, 32> name_of(std::uint32_t statement, std::uint32_t generation) 
 
 }  // namespace
 
-Connection::Connection(asio::io_context& io, Link link, Statements& statements)
-    : io_(io), link_(std::move(link)), statements_(statements), work_(io) {
+Connection::Connection(asio::io_context& io, Link link, Statements& statements,
+                       std::chrono::milliseconds patience)
+    : io_(io),
+      link_(std::move(link)),
+      statements_(statements),
+      work_(io),
+      overdue_(io),
+      patience_(patience) {
     work_.expires_at(asio::steady_timer::time_point::max());
     PQsetNoticeReceiver(link_.get(), &Connection::remember_farewell, this);
     measures().connections.add(1);
@@ -48,7 +54,7 @@ Connection::~Connection() {
 
 asio::awaitable<void> Connection::run() {
     try {
-        co_await (read_loop() && write_loop());
+        co_await (read_loop() && write_loop() && watch());
     } catch (const boost::system::system_error&) {
         lose(closed_here);  // cancelled
         throw;
@@ -70,6 +76,7 @@ void Connection::lose(const std::string& why) {
     why_lost_ = farewell_.empty() ? why : farewell_;
     link_.close();
     work_.cancel();
+    overdue_.cancel();
     expected_.clear();
     for (const auto& exchange : sent_) exchange->lose(true, why_lost_);
     for (const auto& exchange : fresh_) exchange->lose(false, why_lost_);
@@ -119,6 +126,24 @@ asio::awaitable<void> Connection::write_loop() {
     }
 }
 
+// The server ends a statement at its statement_timeout, so whoever owes an answer for longer is
+// frozen, or waits for the rest of a message whose length was damaged on its way.
+asio::awaitable<void> Connection::watch() {
+    while (!lost_ && patience_.count() > 0) {
+        if (expected_.empty()) answered_ = std::chrono::steady_clock::now();
+        overdue_.expires_at(answered_ + patience_);
+        boost::system::error_code woken;
+        co_await overdue_.async_wait(asio::redirect_error(asio::use_awaitable, woken));
+        if (lost_) break;
+        if (woken) {
+            lose(closed_here);
+        } else if (!expected_.empty() &&
+                   std::chrono::steady_clock::now() - answered_ >= patience_) {
+            lose(fmt::format("no answer for {} ms", patience_.count()));
+        }
+    }
+}
+
 asio::awaitable<void> Connection::wait_for_work() {
     boost::system::error_code woken;
     co_await work_.async_wait(asio::redirect_error(asio::use_awaitable, woken));
@@ -143,6 +168,7 @@ void Connection::write_some() {
 }
 
 void Connection::write(const std::shared_ptr<Exchange>& exchange) {
+    if (expected_.empty()) answered_ = std::chrono::steady_clock::now();
     bool queued = true;
     for (const Query& query : exchange->queries()) {
         queued = queued && write_query(*exchange, query);
@@ -199,6 +225,7 @@ void Connection::deliver() {
 }
 
 void Connection::take(PGresult* result) {
+    answered_ = std::chrono::steady_clock::now();
     Step& step = expected_.front();
     if (!result) {  // the end of a statement's results; a sync has none
         if (step.kind == Step::Kind::sync) return lose("the pipeline lost its order");
@@ -240,6 +267,7 @@ void Connection::take_error(Step& step, PGresult* result) {
 }
 
 void Connection::take_sync() {
+    if (!sent_.front()->is_complete()) return lose("the pipeline lost its order");
     expected_.pop_front();
     const std::shared_ptr<Exchange> exchange = std::move(sent_.front());
     sent_.pop_front();

@@ -3,6 +3,7 @@
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <chrono>
 #include <deque>
 #include <memory>
 #include <string>
@@ -23,8 +24,12 @@ namespace tenon::postgres {
 /// Source:  libpq, chapter "Pipeline Mode"; F75.
 class Connection {
 public:
+    /// `patience` is how long it may owe an answer without any coming before it is given up: its
+    /// server is frozen, or what came was not what was sent. Zero: for ever.
+    ///
     /// Expects: `statements` outlives it. Throws runtime::Unavailable when the link is lost.
-    Connection(boost::asio::io_context& io, Link link, Statements& statements);
+    Connection(boost::asio::io_context& io, Link link, Statements& statements,
+               std::chrono::milliseconds patience);
     Connection(const Connection&) = delete;
     Connection& operator=(const Connection&) = delete;
     ~Connection();
@@ -63,6 +68,7 @@ private:
 
     boost::asio::awaitable<void> read_loop();
     boost::asio::awaitable<void> write_loop();
+    boost::asio::awaitable<void> watch();
     boost::asio::awaitable<void> wait_for_work();
     void write_some();
     void write(const std::shared_ptr<Exchange>& exchange);
@@ -83,7 +89,10 @@ private:
     std::deque<std::shared_ptr<Exchange>> sent_;   ///< given to libpq, sync not yet back
     std::deque<Step> expected_;
     boost::asio::steady_timer work_;  ///< never expires; cancelled when fresh_ grows
-    std::string farewell_;            ///< why the server said it ends
+    boost::asio::steady_timer overdue_;
+    const std::chrono::milliseconds patience_;
+    std::chrono::steady_clock::time_point answered_;  ///< when a result came, or had to begin to
+    std::string farewell_;                            ///< why the server said it ends
     std::string why_lost_;
     bool lost_ = false;
     std::vector<const char*> values_;  ///< scratch for libpq's parallel arrays

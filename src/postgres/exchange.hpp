@@ -43,6 +43,10 @@ public:
     [[nodiscard]] bool is_abandoned() const { return abandoned_; }
     [[nodiscard]] bool is_done() const { return done_; }
     [[nodiscard]] bool has_failed() const { return failure_ != nullptr; }
+    /// True when it failed or has one result per query, as it must at its sync.
+    [[nodiscard]] bool is_complete() const {
+        return has_failed() || results_.size() == queries_.size();
+    }
 
     // For the connection.
     void add(Rows rows) { results_.push_back(std::move(rows)); }

@@ -96,7 +96,8 @@ asio::awaitable<std::shared_ptr<Connection>> Exclusives::open(runtime::Call& cal
     std::shared_ptr<Connection> connection;
     try {
         Link link = co_await Link::open(core_.io(), startup_, deadline);
-        connection = std::make_shared<Connection>(core_.io(), std::move(link), statements_);
+        connection = std::make_shared<Connection>(core_.io(), std::move(link), statements_,
+                                                  startup_.patience());
     } catch (...) {
         call_next(nullptr);  // this place is free for the next in line
         throw;

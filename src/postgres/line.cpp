@@ -50,7 +50,8 @@ asio::awaitable<void> Line::attempt() {
     const auto deadline = std::chrono::steady_clock::now() + connect_timeout_;
     try {
         Link link = co_await Link::open(core_.io(), startup_, deadline);
-        connection_ = std::make_shared<Connection>(core_.io(), std::move(link), statements_);
+        connection_ = std::make_shared<Connection>(core_.io(), std::move(link), statements_,
+                                                   startup_.patience());
     } catch (const runtime::Unavailable& away) {
         note_down(away.what());
     }

@@ -6,9 +6,12 @@
 
 #include <boost/asio/error.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <cstdlib>
+#include <optional>
 #include <system_error>
 #include <vector>
 
+#include "postgres/rows.hpp"
 #include "runtime/failure.hpp"
 #include "runtime/wait.hpp"
 
@@ -54,8 +57,46 @@ asio::awaitable<void> Link::connect(asio::io_context& io, const Startup& startup
         unknown = failure.code().message();
     }
     if (!unknown.empty()) refuse(fmt::format("{} ({})", unknown, startup.target()));
-    start(resolved);
-    co_await shake_hands();
+    for (std::optional<Startup> left = resolved; left;) {
+        start(*left);
+        co_await shake_hands();
+        Timeline* const timeline = startup.timeline();
+        if (!timeline) co_return;
+        const std::int32_t met = co_await read_timeline();
+        if (timeline->admit(met)) co_return;
+        const std::string host = PQhost(get());
+        left = left->after(host, PQport(get()));
+        if (!left) {
+            refuse(
+                fmt::format("{} is on timeline {}, and timeline {} was met before: it is a "
+                            "primary that was replaced",
+                            host, met, timeline->newest()));
+        }
+    }
+}
+
+// Nothing else was asked yet, so this is the one result to come.
+asio::awaitable<std::int32_t> Link::read_timeline() {
+    constexpr const char* ask =
+        "SELECT ('x' || substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8))::bit(32)::int4";
+    bool alive = PQsendQuery(get(), ask) == 1 && PQflush(get()) == 0;
+    while (alive && PQisBusy(get()) != 0) {
+        co_await socket_.async_wait(Descriptor::wait_read, asio::use_awaitable);
+        alive = PQconsumeInput(get()) == 1;
+    }
+    if (!alive) refuse(complaint());
+    std::int32_t timeline = 0;
+    std::string failed;
+    while (PGresult* const result = PQgetResult(get())) {
+        const Rows rows(result);
+        if (PQresultStatus(result) != PGRES_TUPLES_OK || PQntuples(result) != 1) {
+            failed = on_one_line(PQresultErrorMessage(result));
+        } else {
+            timeline = std::atoi(PQgetvalue(result, 0, 0));
+        }
+    }
+    if (timeline <= 0) refuse(failed.empty() ? "it did not tell its timeline" : failed);
+    co_return timeline;
 }
 
 std::string Link::complaint() const {

@@ -20,7 +20,8 @@ namespace tenon::postgres {
 ///       its own.
 class Link {
 public:
-    /// Connects without ever blocking the core.
+    /// Connects without ever blocking the core, to the first host that is a primary on a timeline
+    /// not older than any met before.
     ///
     /// Errors: runtime::Unavailable (repeat) with the server's or the system's reason, also when
     ///         `deadline` passes.
@@ -44,6 +45,7 @@ private:
     void start(const Startup& startup);
     boost::asio::awaitable<void> connect(boost::asio::io_context& io, const Startup& startup);
     boost::asio::awaitable<void> shake_hands();
+    boost::asio::awaitable<std::int32_t> read_timeline();
     void watch();
 
     std::unique_ptr<PGconn, Finish> connection_;

@@ -22,7 +22,8 @@ constexpr std::size_t values_max = 65'535;  // the protocol counts them in 16 bi
 SessionLimits limits_of(const PoolOptions& options) {
     return {.statement = options.statement_timeout,
             .lock = options.lock_timeout,
-            .idle_in_transaction = options.idle_in_transaction_timeout};
+            .idle_in_transaction = options.idle_in_transaction_timeout,
+            .answer_grace = options.answer_grace};
 }
 
 void check(const std::vector<Query>& queries) {
@@ -40,7 +41,8 @@ void check(const std::vector<Query>& queries) {
 Pool::State::State(runtime::Core& of, PoolOptions with)
     : core(of),
       options(std::move(with)),
-      startup(options.conninfo, limits_of(options)),
+      startup(options.conninfo, limits_of(options),
+              options.timelines ? options.timelines->of(options.conninfo) : nullptr),
       callers(of.io()),
       tasks(of.io()) {
     TENON_ASSERT(options.multiplexed >= 1);
@@ -153,7 +155,8 @@ asio::awaitable<void> Pool::run_script(runtime::Call& call, std::string sql,
                                        std::chrono::milliseconds lock_timeout) {
     state_->refuse_when_closing();
     // The deadline alone bounds a migration, which may scan a large table.
-    const Startup startup = state_->startup.with({.statement = {}, .lock = lock_timeout});
+    const Startup startup = state_->startup.with(
+        {.statement = {}, .lock = lock_timeout, .idle_in_transaction = {}, .answer_grace = {}});
     co_await postgres::run_script(state_->core.io(), startup, call.deadline, std::move(sql));
 }
 

@@ -10,6 +10,7 @@
 #include "postgres/failure.hpp"
 #include "postgres/query.hpp"
 #include "postgres/rows.hpp"
+#include "postgres/timeline.hpp"
 #include "runtime/call.hpp"
 #include "runtime/core.hpp"
 
@@ -27,8 +28,14 @@ struct PoolOptions {
     std::size_t waiting_max = 4'096;  ///< statements in flight or waiting; one more is Unavailable
     std::chrono::milliseconds connect_timeout{2'000};
     std::chrono::milliseconds statement_timeout{5'000};  ///< set in the session (foundation 7)
+    /// A connection that brings no answer for statement_timeout and this long is given up: its
+    /// server is frozen, or bytes were damaged on their way.
+    std::chrono::milliseconds answer_grace{2'000};
     std::chrono::milliseconds lock_timeout{2'000};
     std::chrono::milliseconds idle_in_transaction_timeout{2'000};
+    /// What this process knows of its servers' timelines; shared by all of its pools. Null: a
+    /// replaced primary that comes back is not told from the present one.
+    std::shared_ptr<Timelines> timelines = nullptr;
     /// Where cancel requests block; shared with others. Null: a thread of its own, at first need.
     runtime::BlockingThread* blocking = nullptr;
 };

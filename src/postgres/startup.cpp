@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <libpq-fe.h>
 
+#include <algorithm>
 #include <boost/asio/ip/address.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -54,7 +55,9 @@ struct Addresses {
 
 }  // namespace
 
-Startup::Startup(const std::string& conninfo, const SessionLimits& limits) {
+Startup::Startup(const std::string& conninfo, const SessionLimits& limits,
+                 std::shared_ptr<Timeline> timeline)
+    : timeline_(std::move(timeline)) {
     char* complaint = nullptr;
     const std::unique_ptr<PQconninfoOption, decltype(&PQconninfoFree)> options(
         PQconninfoParse(conninfo.c_str(), &complaint), &PQconninfoFree);
@@ -71,6 +74,7 @@ Startup::Startup(const std::string& conninfo, const SessionLimits& limits) {
     set_default("keepalives_interval", "2");
     set_default("keepalives_count", "3");
     set_default("tcp_user_timeout", "5000");
+    set_default("target_session_attrs", "primary");
     set_limits(limits);
 }
 
@@ -85,12 +89,43 @@ void Startup::set_default(const char* keyword, std::string_view value) {
 }
 
 void Startup::set_limits(const SessionLimits& limits) {
+    const bool bounded = limits.statement.count() > 0;
+    patience_ = bounded ? limits.statement + limits.answer_grace : limits.statement;
     settings_["options"] = fmt::format(
         "{} -c TimeZone=UTC -c plan_cache_mode=force_generic_plan "
         "-c statement_timeout={} -c lock_timeout={} "
         "-c idle_in_transaction_session_timeout={}",
         options_, limits.statement.count(), limits.lock.count(),
         limits.idle_in_transaction.count());
+}
+
+std::optional<Startup> Startup::after(std::string_view host, std::string_view port) const {
+    const auto list = [&](const char* keyword) {
+        const auto found = settings_.find(keyword);
+        return split(found == settings_.end() ? std::string() : found->second);
+    };
+    const auto hosts = list("host");
+    const auto addresses = list("hostaddr");
+    const auto ports = list("port");
+    const auto at = [](const std::vector<std::string>& parts, std::size_t i) {
+        return i < parts.size() ? parts[i] : parts.front();
+    };
+    for (std::size_t i = 0; i + 1 < std::max(hosts.size(), addresses.size()); ++i) {
+        const bool named = host == at(hosts, i) || host == at(addresses, i);
+        const std::string& own_port = at(ports, i);
+        if (!named || port != (own_port.empty() ? "5432" : own_port)) continue;
+        Startup rest = *this;
+        const auto keep = [&](const char* keyword, const std::vector<std::string>& parts) {
+            if (parts.size() <= i + 1) return;
+            const auto first = parts.begin() + static_cast<std::ptrdiff_t>(i) + 1;
+            rest.settings_[keyword] = join({first, parts.end()});
+        };
+        keep("host", hosts);
+        keep("hostaddr", addresses);
+        keep("port", ports);
+        return rest;
+    }
+    return std::nullopt;
 }
 
 std::string Startup::target() const {

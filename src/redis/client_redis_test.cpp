@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "redis/testing.hpp"
-#include "redis/testing_proxy.hpp"
 #include "runtime/task_group.hpp"
 
 namespace tenon::redis {
@@ -19,7 +18,7 @@ namespace asio = boost::asio;
 using testing::Line;
 using testing::on_a_core;
 using testing::patient_options;
-using testing::Proxy;
+using testing::ProxyTo;
 using namespace std::chrono_literals;
 
 /// How a command ended: "ok", or the name of what was thrown.
@@ -143,7 +142,7 @@ TEST(Client, ComesBackAfterItsConnectionWasKilled) {
 
 asio::awaitable<void> outwait_a_pause(runtime::Core& core) {
     auto options = patient_options();
-    Proxy proxy(core, options.address);
+    ProxyTo proxy(core, options.address);
     options.address = proxy.address();
     Line line(core, options);
     co_await line.open();
@@ -167,7 +166,7 @@ TEST(Client, ALateReplyIsDroppedAndTheConnectionStays) {
 
 asio::awaitable<void> leave_a_stalled_server(runtime::Core& core) {
     auto options = patient_options();
-    Proxy proxy(core, options.address);
+    ProxyTo proxy(core, options.address);
     options.address = proxy.address();
     options.command_timeout = 50ms;
     options.overdue_timeouts = 2;

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "redis/testing.hpp"
-#include "redis/testing_proxy.hpp"
 #include "runtime/wait.hpp"
 
 namespace tenon::redis {
@@ -18,7 +17,7 @@ using testing::Line;
 using testing::make_call;
 using testing::on_a_core;
 using testing::patient_options;
-using testing::Proxy;
+using testing::ProxyTo;
 using namespace std::chrono_literals;
 
 /// Collects what a subscriber says and lets a test wait for it.
@@ -60,7 +59,7 @@ asio::awaitable<void> hear_and_lose(runtime::Core& core) {
     auto options = patient_options();
     Line line(core, options);
     co_await line.open();
-    Proxy proxy(core, options.address);
+    ProxyTo proxy(core, options.address);
     options.address = proxy.address();
     Log log(core);
     Subscriber subscriber(core, options, {"first", "second"}, log.on_message(), log.on_lost());
@@ -92,7 +91,7 @@ TEST(Subscriber, SaysWhenItMayHaveMissedMessages) {
 
 asio::awaitable<void> ask_the_silent(runtime::Core& core) {
     auto options = patient_options();
-    Proxy proxy(core, options.address);
+    ProxyTo proxy(core, options.address);
     options.address = proxy.address();
     options.ping_interval = 100ms;
     Log log(core);

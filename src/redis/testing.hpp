@@ -6,6 +6,7 @@
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <chrono>
+#include <cstdint>
 #include <cstdlib>
 #include <exception>
 #include <stdexcept>
@@ -14,6 +15,7 @@
 #include "base/clock.hpp"
 #include "redis/client.hpp"
 #include "runtime/core.hpp"
+#include "runtime/test_proxy.hpp"
 
 namespace tenon::redis::testing {
 
@@ -46,6 +48,15 @@ void on_a_core(Body body) {
 inline runtime::Call make_call(runtime::Core& core) {
     return core.make_call(std::chrono::seconds(30));
 }
+
+/// A proxy before the server that `target` names, for clients that are to meet faults.
+class ProxyTo : public runtime::Proxy {
+public:
+    ProxyTo(runtime::Core& core, const std::string& target, std::uint64_t seed = 1)
+        : Proxy(core, at_path(target.substr(target.find('/'))), at_port(0), seed) {}
+
+    [[nodiscard]] std::string address() const { return "127.0.0.1:" + std::to_string(port()); }
+};
 
 /// A client that is up, with what a test asks of it in one line.
 class Line {

@@ -4,11 +4,12 @@
 #include <libpq-fe.h>
 #include <poll.h>
 
-#include <array>
 #include <cerrno>
+#include <map>
 #include <utility>
 
 #include "postgres/failure.hpp"
+#include "postgres/startup.hpp"
 #include "runtime/failure.hpp"
 
 namespace tenon::storage {
@@ -61,6 +62,27 @@ struct Session::State {
     Connection connection;
     std::string statement;
 
+    /// Connects; of `settings`, only where to go is taken.
+    void open(const Options& options, const std::map<std::string, std::string>& settings) {
+        const std::string timeout = std::to_string(options.connect_timeout.count());
+        // A conninfo in place of dbname overrides what stands before it, and what follows that.
+        std::vector<const char*> names{"target_session_attrs", "dbname", "application_name",
+                                       "connect_timeout", "client_encoding"};
+        std::vector<const char*> values{"primary", options.conninfo.c_str(), "tenon migrate",
+                                        timeout.c_str(), "UTF8"};
+        for (const char* const name : {"host", "hostaddr", "port"}) {
+            const auto found = settings.find(name);
+            if (found == settings.end()) continue;
+            names.push_back(name);
+            values.push_back(found->second.c_str());
+        }
+        names.push_back(nullptr);
+        values.push_back(nullptr);
+        connection.reset(PQconnectdbParams(names.data(), values.data(), 1));
+        if (PQstatus(connection.get()) != CONNECTION_OK) fail_connection();
+        PQsetNoticeReceiver(connection.get(), ignore_notice, nullptr);
+    }
+
     [[noreturn]] void fail_connection() const {
         throw runtime::Unavailable(
             fmt::format("node {}: {}", node, trimmed(PQerrorMessage(connection.get()))),
@@ -87,17 +109,19 @@ struct Session::State {
 
 Session::Session(const Options& options) : state_(std::make_unique<State>()) {
     state_->node = options.node;
-    const std::string timeout = std::to_string(options.connect_timeout.count());
-    // The first keyword is expanded as a conninfo; those after it override what it says.
-    const std::array<const char*, 5> names{"dbname", "application_name", "connect_timeout",
-                                           "client_encoding", nullptr};
-    const std::array<const char*, 5> values{options.conninfo.c_str(), "tenon migrate",
-                                            timeout.c_str(), "UTF8", nullptr};
-    state_->connection.reset(PQconnectdbParams(names.data(), values.data(), 1));
-    if (PQstatus(state_->connection.get()) != CONNECTION_OK) {
-        state_->fail_connection();
+    state_->open(options, {});
+    if (options.timeline == 0) return;
+    std::optional<postgres::Startup> left = postgres::Startup(options.conninfo, {});
+    while (value("SELECT tenon.timeline()") != std::to_string(options.timeline)) {
+        const PGconn* const met = state_->connection.get();
+        left = left->after(PQhost(met), PQport(met));
+        if (!left) {
+            throw runtime::Unavailable(
+                fmt::format("node {}: no host is on timeline {}", options.node, options.timeline),
+                std::chrono::seconds(1));
+        }
+        state_->open(options, left->settings());
     }
-    PQsetNoticeReceiver(state_->connection.get(), ignore_notice, nullptr);
 }
 
 Session::~Session() = default;

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <initializer_list>
 #include <memory>
 #include <optional>
@@ -15,7 +16,8 @@ namespace tenon::storage {
 /// A row in text form; nullopt is NULL.
 using TextRow = std::vector<std::optional<std::string>>;
 
-/// A connection whose calls block until the server has answered.
+/// A connection whose calls block until the server has answered. Of several hosts, and of one, only
+/// a primary will do, unless the conninfo says otherwise.
 ///
 /// Expects: never used on a core's thread. Schema changes may run for minutes, one after another,
 ///          before there is a core; nothing else has a reason to be here.
@@ -27,6 +29,8 @@ public:
         std::string node;      ///< named in errors
         std::string conninfo;  ///< libpq keyword/value string or URI
         std::chrono::seconds connect_timeout{5};
+        /// The timeline that the server must be on; hosts on another are passed over. 0: any.
+        std::int32_t timeline = 0;
     };
     explicit Session(const Options& options);
     ~Session();

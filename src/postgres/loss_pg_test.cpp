@@ -158,6 +158,27 @@ TEST(Absence, BehindListsThatDoNotMatchIsToldByLibpq) {
     }
 }
 
+TEST(Absence, OfEveryServerButAReplacedPrimaryNamesIt) {
+    PoolOptions options = test_options();
+    options.timelines = std::make_shared<Timelines>();
+    const auto timeline = options.timelines->of(options.conninfo);
+    {
+        TestPool pool(options);
+        EXPECT_EQ(pool.query("select 1").size(), 1U);
+        EXPECT_EQ(timeline->newest(), 1);
+    }
+    EXPECT_TRUE(timeline->admit(7));  // met elsewhere, after a promotion
+    TestPool pool(options);
+    try {
+        (void)pool.query("select 1");
+        FAIL();
+    } catch (const runtime::Unavailable& away) {
+        EXPECT_EQ(away.advice(), runtime::Advice::repeat);
+        const std::string what = away.what();
+        EXPECT_NE(what.find("on timeline 1, and timeline 7 was met"), std::string::npos) << what;
+    }
+}
+
 TEST(Absence, OfTheDatabaseNamesIt) {
     PoolOptions options = test_options();
     options.conninfo += " dbname=tenon_no_such_database";

@@ -80,5 +80,45 @@ TEST(QueryFailed, SaysWhatWhereAndInWhichStatement) {
                  "links_pkey) in: insert into links");
 }
 
+std::string setting(const std::optional<Startup>& startup, const char* keyword) {
+    return startup ? startup->settings().at(keyword) : "nothing";
+}
+
+TEST(Startup, GoesOnWithTheHostsAfterOne) {
+    const Startup startup("host=a,b,/tmp port=1,2,5432 hostaddr=10.0.0.1,10.0.0.2,", {});
+    EXPECT_EQ(setting(startup.after("a", "1"), "host"), "b,/tmp");
+    EXPECT_EQ(setting(startup.after("a", "1"), "hostaddr"), "10.0.0.2,");
+    EXPECT_EQ(setting(startup.after("a", "1"), "port"), "2,5432");
+    EXPECT_EQ(setting(startup.after("10.0.0.2", "2"), "host"), "/tmp");
+    EXPECT_EQ(setting(startup.after("/tmp", "5432"), "host"), "nothing");
+    EXPECT_EQ(setting(startup.after("c", "1"), "host"), "nothing");
+    const Startup one_port("host=a,b port=7", {});
+    EXPECT_EQ(setting(one_port.after("a", "7"), "host"), "b");
+    EXPECT_EQ(setting(one_port.after("a", "7"), "port"), "7");
+    EXPECT_EQ(setting(Startup("host=a,b", {}).after("a", "5432"), "host"), "b");
+    EXPECT_EQ(setting(Startup("dbname=d", {}).after("/tmp", "5432"), "host"), "nothing");
+}
+
+TEST(Startup, WantsAPrimaryUnlessToldOtherwise) {
+    EXPECT_EQ(setting(Startup("host=a", {}), "target_session_attrs"), "primary");
+    EXPECT_EQ(setting(Startup("target_session_attrs=any", {}), "target_session_attrs"), "any");
+}
+
+TEST(Startup, IsPatientForAStatementAndItsWay) {
+    EXPECT_EQ(Startup("", limits).patience(), std::chrono::milliseconds(7'000));
+    EXPECT_EQ(Startup("", {}).patience(), std::chrono::milliseconds(0));
+}
+
+TEST(Timeline, NeverGoesBack) {
+    Timelines timelines;
+    const auto timeline = timelines.of("host=a");
+    EXPECT_TRUE(timeline->admit(1));
+    EXPECT_TRUE(timeline->admit(3));
+    EXPECT_TRUE(timeline->admit(3));
+    EXPECT_FALSE(timeline->admit(2));
+    EXPECT_EQ(timelines.of("host=a")->newest(), 3);
+    EXPECT_EQ(timelines.of("host=b")->newest(), 0);
+}
+
 }  // namespace
 }  // namespace tenon::postgres

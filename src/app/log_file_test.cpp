@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <thread>
@@ -15,6 +16,9 @@ namespace tenon::app {
 namespace {
 
 class LogFiles : public testing::Test {
+public:
+    ~LogFiles() override { ::close(descriptor_); }
+
 protected:
     void write(const std::string& text) const {
         ASSERT_EQ(::write(descriptor_, text.data(), text.size()), std::ssize(text));
@@ -23,7 +27,6 @@ protected:
     std::string read(const std::string& name) const {
         return read_file(folder_.path / name).value_or("none");
     }
-    ~LogFiles() override { ::close(descriptor_); }
 
     TestFolder folder_;
     LogFile log_{folder_.path / "a.log", {.bytes_max = 10, .kept = 2}};

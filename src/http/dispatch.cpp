@@ -94,8 +94,8 @@ void count(const Route& route, const Response& response,
     route.endpoint->metrics.durations.observe(std::chrono::steady_clock::now() - began);
 }
 
-void answer_problem_at_once(runtime::Core& core, const Request& request, const Route& route,
-                            const base::Error& error, Response& response) {
+void answer_problem_at_once(runtime::Core& core, const Request& request, const base::Error& error,
+                            Response& response, const Route& route = {}) {
     const auto began = std::chrono::steady_clock::now();
     Call call = core.make_call({});
     call.client_address = request.remote_address;
@@ -187,19 +187,19 @@ bool Dispatcher::answer_at_once(runtime::Core& core, const Request& request, Res
         case Route::Kind::wrong_method:
             response.add_header("Allow", route.allow);
             answer_problem_at_once(
-                core, request, route,
+                core, request,
                 base::Error(errors::method_not_allowed,
                             std::string("Use one of ").append(route.allow).append(".")),
-                response);
+                response, route);
             open_to_page(request, response);
             return true;
         case Route::Kind::nowhere:
             break;
     }
     answer_problem_at_once(
-        core, request, route,
+        core, request,
         base::Error(errors::no_endpoint, "See /openapi.json for the endpoints there are."),
-        response);
+        response, route);
     open_to_page(request, response);
     return true;
 }
@@ -217,7 +217,7 @@ void Dispatcher::answer_options(runtime::Core& core, const Request& request, Res
     }
     if (!refused) return record({core, request, route, response, began});
     log_refused_origin(request);
-    answer_problem_at_once(core, request, route, *refused, response);
+    answer_problem_at_once(core, request, *refused, response, route);
 }
 
 void Dispatcher::open_to_page(const Request& request, Response& response) const {
@@ -309,7 +309,7 @@ void answer_refusal(runtime::Core& core, const Refusal& refusal, Response& respo
     if (refusal.limit > 0) detail += fmt::format(": at most {} {}.", refusal.limit, refusal.unit);
     base::Error error(*refusal.type, std::move(detail));
     if (refusal.repeat_after.count() > 0) error.repeat_after(refusal.repeat_after);
-    answer_problem_at_once(core, Request{}, Route{}, error, response);
+    answer_problem_at_once(core, Request{}, error, response);
 }
 
 std::optional<std::chrono::milliseconds> parse_timeout(std::string_view text) {

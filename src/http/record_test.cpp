@@ -178,7 +178,7 @@ TEST_F(Recorded, AtDebugEveryAnswerHasALineThatNamesItsClient) {
     EXPECT_EQ(ask("GET /here", from).status, 302);
     server_.reset();
     runtime::start_logging({.asynchronous = false});
-    std::rewind(lines);
+    ASSERT_EQ(std::fseek(lines, 0, SEEK_SET), 0);
     std::string all(4'096, '\0');
     all.resize(std::fread(all.data(), 1, all.size(), lines));
     std::fclose(lines);

@@ -139,8 +139,10 @@ TEST(SpanQueue, SamplesItsShareOfRandomTraces) {
 
 /// A batcher whose runs have a span of their own.
 class BatchesTraced : public Spans {
-protected:
+public:
     ~BatchesTraced() override { test_.run(batcher_.close()); }
+
+protected:
     void add(const Trace& trace) {
         calls_.push_back(test_.call());
         calls_.back().trace = trace;

@@ -65,7 +65,8 @@ boost::json::object integer_schema(const FieldSpec& field, std::int64_t least, s
 }
 
 boost::json::object nullable(boost::json::object schema) {
-    if (schema.contains("$ref")) {
+    // A format is one of texts: beside null it would say nothing, and readers of schemas err there.
+    if (schema.contains("$ref") || schema.contains("format")) {
         return {{"oneOf", boost::json::array{std::move(schema), {{"type", "null"}}}}};
     }
     schema["type"] = boost::json::array{schema["type"], "null"};

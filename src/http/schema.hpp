@@ -27,6 +27,10 @@ using FieldErrors = std::vector<base::FieldError>;
 /// Component schemas by name.
 using Schemas = std::map<std::string, boost::json::object>;
 
+/// Whose JSON a schema describes: null may stand for an optional member that is read; one that is
+/// written is left out instead.
+enum class Side : std::uint8_t { read, written };
+
 namespace detail {
 
 using runtime::DescribedEnum;
@@ -98,18 +102,21 @@ struct FieldBounds {
 
 /// The JSON schema of a value; described structs become components and are referred to.
 template <class T>
-[[nodiscard]] boost::json::object schema_of(const FieldSpec& field, Schemas& schemas);
+[[nodiscard]] boost::json::object schema_of(const FieldSpec& field, Schemas& schemas, Side side);
 
 /// Writes the component of a described struct, unless it is there, and refers to it.
 template <runtime::DescribedStruct T>
-[[nodiscard]] boost::json::object component_of(Schemas& schemas) {
+[[nodiscard]] boost::json::object component_of(Schemas& schemas, Side side) {
     const std::string name = detail::component_name(typeid(T));
     if (schemas.contains(name)) return detail::reference_to(name);
     schemas[name] = {};
     boost::json::object properties;
     boost::json::array required;
     detail::for_each_field<T>([&]<class M>(M T::*, const FieldSpec& field) {
-        boost::json::object schema = schema_of<M>(field, schemas);
+        boost::json::object schema = schema_of<M>(field, schemas, side);
+        if (runtime::is_optional<M> && side == Side::read) {
+            schema = detail::nullable(std::move(schema));
+        }
         detail::describe(schema, field);
         properties[field.name] = std::move(schema);
         if (!runtime::is_optional<M> && !runtime::is_patch<M>) required.emplace_back(field.name);
@@ -136,14 +143,14 @@ template <DescribedEnum T>
 
 /// See above.
 template <class T>
-boost::json::object schema_of(const FieldSpec& field, Schemas& schemas) {
+boost::json::object schema_of(const FieldSpec& field, Schemas& schemas, Side side) {
     const FieldSpec item{
         .length_max = field.item_length_max, .minimum = field.minimum, .maximum = field.maximum};
     if constexpr (runtime::is_optional<T>) {
-        return schema_of<typename T::value_type>(field, schemas);
+        return schema_of<typename T::value_type>(field, schemas, side);
     } else if constexpr (runtime::is_patch<T>) {
         using Value = std::decay_t<decltype(std::declval<T>().value())>;
-        boost::json::object schema = schema_of<Value>(field, schemas);
+        boost::json::object schema = schema_of<Value>(field, schemas, side);
         return field.removable ? detail::nullable(std::move(schema)) : schema;
     } else if constexpr (std::same_as<T, std::string>) {
         return detail::text_schema(field);
@@ -157,15 +164,15 @@ boost::json::object schema_of(const FieldSpec& field, Schemas& schemas) {
     } else if constexpr (std::same_as<T, base::Time>) {
         return {{"type", "string"}, {"format", "date-time"}};
     } else if constexpr (runtime::is_vector<T>) {
-        return detail::list_schema(schema_of<typename T::value_type>(item, schemas), field);
+        return detail::list_schema(schema_of<typename T::value_type>(item, schemas, side), field);
     } else if constexpr (runtime::is_string_map<T>) {
         return {{"type", "object"},
-                {"additionalProperties", schema_of<typename T::mapped_type>(item, schemas)}};
+                {"additionalProperties", schema_of<typename T::mapped_type>(item, schemas, side)}};
     } else if constexpr (runtime::DescribedEnum<T>) {
         return detail::enum_schema<T>();
     } else {
         static_assert(runtime::DescribedStruct<T>, "no JSON schema for this type");
-        return component_of<T>(schemas);
+        return component_of<T>(schemas, side);
     }
 }
 

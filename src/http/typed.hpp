@@ -67,18 +67,18 @@ void document_parameters(const Spec& spec, EndpointDocument& document) {
     for_each_field<Params>([&]<class M>(M Params::*, const FieldSpec& field) {
         const bool in_path =
             spec.path.find("{" + std::string(field.name) + "}") != std::string_view::npos;
-        boost::json::object schema = schema_of<M>(field, document.schemas);
+        boost::json::object schema = schema_of<M>(field, document.schemas, Side::read);
         document.parameters.push_back(
             document_parameter(field, in_path, !runtime::is_optional<M>, std::move(schema)));
     });
 }
 
 template <class T>
-[[nodiscard]] boost::json::object document_value(EndpointDocument& document) {
+[[nodiscard]] boost::json::object document_value(EndpointDocument& document, Side side) {
     if constexpr (std::same_as<T, Nothing>) {
         return {};
     } else {
-        return schema_of<T>(FieldSpec{}, document.schemas);
+        return schema_of<T>(FieldSpec{}, document.schemas, side);
     }
 }
 
@@ -90,8 +90,8 @@ template <class Params, class Body, class Out>
     EndpointDocument document;
     document.typed = true;
     detail::document_parameters<Params>(spec, document);
-    document.body = detail::document_value<Body>(document);
-    document.answer = detail::document_value<Out>(document);
+    document.body = detail::document_value<Body>(document, Side::read);
+    document.answer = detail::document_value<Out>(document, Side::written);
     auto run = [handler = std::move(handler)](Exchange& exchange) {
         return detail::run_typed<Params, Body, Out>(handler, exchange);
     };

@@ -2,7 +2,8 @@
 
 #include <chrono>
 #include <cstddef>
-#include <map>
+#include <span>
+#include <string_view>
 #include <utility>
 
 #include "storage/errors.hpp"
@@ -35,22 +36,24 @@ StoredClaim read_claim(const postgres::Rows& rows, std::size_t row) {
             .answer = rows.value<std::string>(row, 4)};
 }
 
-// The keys of one node as arrays, and where each stood in the caller's list.
-struct Wanted {
+// The claims of one node.
+postgres::Query select_some(const std::vector<ClaimKey>& keys,
+                            std::span<const std::size_t> places) {
     std::vector<base::Bucket> buckets;
     std::vector<base::Uuid> projects;
-    std::vector<std::string> callers;
-    std::vector<std::string> keys;
-    std::vector<std::size_t> places;
-
-    void add(ClaimKey key, std::size_t place) {
+    std::vector<std::string_view> callers;
+    std::vector<std::string_view> names;
+    for (const std::size_t place : places) {
+        const ClaimKey& key = keys[place];
         buckets.push_back(key.bucket);
         projects.push_back(key.project);
-        callers.push_back(std::move(key.caller));
-        keys.push_back(std::move(key.key));
-        places.push_back(place);
+        callers.emplace_back(key.caller);
+        names.emplace_back(key.key);
     }
-};
+    return {.statement = select_claims,
+            .parameters = postgres::Parameters::of(buckets, projects, callers, names),
+            .writes = false};
+}
 
 }  // namespace
 
@@ -95,20 +98,15 @@ boost::asio::awaitable<std::optional<StoredClaim>> find_claim(runtime::Call& cal
 boost::asio::awaitable<std::vector<std::optional<StoredClaim>>> find_claims(
     runtime::Call& call, Database& database, std::vector<ClaimKey> keys) {
     std::vector<std::optional<StoredClaim>> found(keys.size());
-    std::map<Node, Wanted> by_node;
-    for (std::size_t place = 0; place < keys.size(); ++place) {
-        const Node node = database.node_of(keys[place].bucket);
-        by_node[node].add(std::move(keys[place]), place);
-    }
-    for (auto& [node, wanted] : by_node) {
-        auto parameters =
-            postgres::Parameters::of(wanted.buckets, wanted.projects, wanted.callers, wanted.keys);
-        const postgres::Rows rows = co_await database.read(
-            call, wanted.buckets, Policy::primary,
-            {.statement = select_claims, .parameters = std::move(parameters), .writes = false});
-        for (std::size_t row = 0; row < rows.size(); ++row) {
-            const auto place = static_cast<std::size_t>(rows.value<std::int32_t>(row, 0) - 1);
-            found[wanted.places[place]] = read_claim(rows, row);
+    std::vector<base::Bucket> buckets;
+    for (const ClaimKey& key : keys) buckets.push_back(key.bucket);
+    const auto parts = co_await database.each(
+        call, std::move(buckets), Policy::primary,
+        [&keys](std::span<const std::size_t> places) { return select_some(keys, places); });
+    for (const KeysPart& part : parts) {
+        for (std::size_t row = 0; row < part.rows.size(); ++row) {
+            const auto place = static_cast<std::size_t>(part.rows.value<std::int32_t>(row, 0) - 1);
+            found[part.keys[place]] = read_claim(part.rows, row);
         }
     }
     co_return found;

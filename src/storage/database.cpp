@@ -1,7 +1,3 @@
-#include "storage/database.hpp"
-
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <exception>
@@ -10,7 +6,7 @@
 
 #include "base/assert.hpp"
 #include "runtime/log.hpp"
-#include "runtime/task_group.hpp"
+#include "storage/database_state.hpp"
 
 namespace tenon::storage {
 
@@ -26,14 +22,9 @@ namespace {
 constexpr postgres::Statement enter{"SELECT tenon.enter($1::integer[], $2::bigint[])"};
 constexpr postgres::Statement confirm{"SELECT tenon.confirm($1::integer[], $2::bigint[])"};
 
-// The buckets of one transaction, sorted and folded, with their epochs and their node.
-struct Passage {
-    Node node;
-    std::vector<base::Bucket> buckets;
-    std::vector<std::int64_t> epochs;
-
-    [[nodiscard]] Parameters parameters() const { return Parameters::of(buckets, epochs); }
-};
+Parameters parameters_of(const Passage& passage) {
+    return Parameters::of(passage.buckets, passage.epochs);
+}
 
 Passage make_passage(const Map& map, std::span<const base::Bucket> buckets) {
     TENON_ASSERT(!buckets.empty());
@@ -64,141 +55,113 @@ constexpr std::chrono::seconds copy_limit{2};
 
 }  // namespace
 
-struct Database::State {
-    State(runtime::Core& own_core, std::shared_ptr<const Map> own_map)
-        : core(own_core), map(std::move(own_map)) {}
-
-    runtime::Core& core;
-    std::shared_ptr<const Map> map;
-    std::vector<std::unique_ptr<Pool>> pools;  ///< by node
-    std::vector<std::string> holds;            ///< by node: why it is held; empty when it is not
-    std::unique_ptr<Pool> own_control;         ///< null when a node is the control database
-    std::size_t control_node = 0;              ///< that node
-    ReferenceTables reference_tables;
-
-    Pool& control() { return own_control ? *own_control : *pools[control_node]; }
-    bool is_control(Node node) const { return !own_control && control_node == node.index; }
-    const Map::NodeSpec& spec(Node node) const { return map->nodes()[node.index]; }
-
-    Pool& pool(Node node) {
-        if (!holds[node.index].empty()) {
-            throw runtime::Unavailable(holds[node.index], std::chrono::seconds(1));
-        }
-        return *pools[node.index];
-    }
-
-    /// Nodes by which reference tables are asked: those that are up first.
-    std::vector<Node> nodes_to_ask() const {
-        std::vector<Node> nodes;
-        std::vector<Node> others;
-        for (std::uint32_t index = 0; index < pools.size(); ++index) {
-            if (!holds[index].empty()) continue;
-            (pools[index]->is_up() ? nodes : others).push_back({index});
-        }
-        nodes.insert(nodes.end(), others.begin(), others.end());
-        return nodes;
-    }
-
-    asio::awaitable<void> copy_to(runtime::Call& call, Node node) {
-        try {
-            co_await copy_references(call, reference_tables, control(), *pools[node.index]);
-        } catch (const runtime::Failure& failure) {
-            // The node's watcher tries again; whoever wrote has written.
-            runtime::log(runtime::Level::info, "reference tables were not copied to a node",
-                         {{"node", spec(node).name}, {"reason", failure.what()}});
-        }
-    }
-
-    asio::awaitable<void> copy_to_all(runtime::Call& call) {
-        runtime::Call copying = call;
-        copying.deadline = std::min(call.deadline, std::chrono::steady_clock::now() + copy_limit);
-        runtime::TaskGroup nodes(core.io());
-        for (std::uint32_t index = 0; index < pools.size(); ++index) {
-            const Node node{index};
-            // One that is away refuses at once; one that was never asked is waited for.
-            if (is_control(node)) continue;
-            nodes.spawn("storage.copy_references", copy_to(copying, node));
-        }
-        co_await nodes.join_fully();
-    }
-
-    asio::awaitable<Rows> read(runtime::Call& call, Passage passage, Query query) {
-        query.writes = false;
-        std::vector<Query> queries;
-        queries.push_back(std::move(query));
-        queries.push_back(
-            {.statement = confirm, .parameters = passage.parameters(), .writes = false});
-        try {
-            auto results = co_await pool(passage.node).atomically(call, std::move(queries));
-            co_return std::move(results.front());
-        } catch (const postgres::QueryFailed& failure) {
-            rethrow(failure, spec(passage.node));
-        }
-    }
-
-    /// What one node gave, or why it gave nothing.
-    struct NodeAnswer {
-        Rows rows;
-        std::exception_ptr failure;
-    };
-
-    asio::awaitable<void> ask(runtime::Call& call, const Query& query, Node node,
-                              NodeAnswer& answer) {
-        const auto buckets = map->buckets_of(node);
-        if (buckets.empty()) co_return;
-        try {
-            answer.rows = co_await read(call, make_passage(*map, buckets), query);
-        } catch (const runtime::Failure&) {
-            answer.failure = std::current_exception();
-        }
-    }
-
-    // All nodes at once. None is cancelled because of another, so that whoever hears of a failure
-    // hears of the node that failed.
-    asio::awaitable<std::vector<Rows>> ask_all(runtime::Call& call, const Query& query) {
-        std::vector<NodeAnswer> answers(map->nodes().size());
-        runtime::TaskGroup nodes(core.io());
-        for (std::uint32_t index = 0; index < answers.size(); ++index) {
-            nodes.spawn("storage.ask", ask(call, query, Node{index}, answers[index]));
-        }
-        co_await nodes.join_fully();
-        std::vector<Rows> results;
-        results.reserve(answers.size());
-        for (NodeAnswer& answer : answers) {
-            if (answer.failure) std::rethrow_exception(answer.failure);
-            results.push_back(std::move(answer.rows));
-        }
-        co_return results;
-    }
-};
-
-Database::Database(runtime::Core& core, std::shared_ptr<const Map> map,
-                   const postgres::PoolOptions& pool, ControlOptions control)
-    : state_(std::make_unique<State>(core, std::move(map))) {
-    const auto open = [&](const std::string& conninfo) {
-        postgres::PoolOptions options = pool;
-        options.conninfo = conninfo;
-        return std::make_unique<Pool>(core, std::move(options));
-    };
-    const auto& nodes = state_->map->nodes();
-    for (const Map::NodeSpec& node : nodes) {
-        state_->pools.push_back(open(node.conninfo));
-    }
-    state_->holds.resize(nodes.size());
-    state_->reference_tables = std::move(control.reference_tables);
+Database::State::State(runtime::Core& own_core, std::shared_ptr<const Map> own_map,
+                       const postgres::PoolOptions& pool, ControlOptions control,
+                       ReadOptions own_reads)
+    : core(own_core),
+      options(pool),
+      reads(own_reads),
+      map_changed(own_core.io()),
+      reference_tables(std::move(control.reference_tables)) {
+    set_map(std::move(own_map));
+    const auto& nodes = map->nodes();
+    for (const Map::NodeSpec& node : nodes) pools.push_back(open(node.conninfo));
+    holds.resize(nodes.size());
     if (control.conninfo.empty()) return;
     const auto same = std::ranges::find(nodes, control.conninfo, &Map::NodeSpec::conninfo);
     if (same == nodes.end()) {
-        state_->own_control = open(control.conninfo);
+        own_control = open(control.conninfo);
     } else {
-        state_->control_node = static_cast<std::size_t>(same - nodes.begin());
+        control_node = static_cast<std::size_t>(same - nodes.begin());
     }
 }
+
+void Database::State::set_map(std::shared_ptr<const Map> next) {
+    map = std::move(next);
+    owned = std::make_shared<const std::vector<Owned>>(owned_by_nodes(*map));
+    map_changed.set();
+    map_changed.reset();
+}
+
+std::unique_ptr<Pool> Database::State::open(const std::string& conninfo) const {
+    postgres::PoolOptions own = options;
+    own.conninfo = conninfo;
+    return std::make_unique<Pool>(core, std::move(own));
+}
+
+void Database::State::refuse_held(Node node) const {
+    if (!holds[node.index].empty()) {
+        throw runtime::Unavailable(holds[node.index], std::chrono::seconds(1));
+    }
+}
+
+Pools& Database::State::pools_of_scatters() {
+    while (scatter_pools.size() < pools.size()) {
+        postgres::PoolOptions small = options;
+        small.conninfo = map->nodes()[scatter_pools.size()].conninfo;
+        small.multiplexed = 1;
+        small.statement_timeout = reads.scatter_limit;
+        scatter_pools.push_back(std::make_unique<Pool>(core, std::move(small)));
+    }
+    return scatter_pools;
+}
+
+std::vector<Node> Database::State::nodes_to_ask() const {
+    std::vector<Node> nodes;
+    std::vector<Node> others;
+    for (std::uint32_t index = 0; index < pools.size(); ++index) {
+        if (!holds[index].empty()) continue;
+        (pools[index]->is_up() ? nodes : others).push_back({index});
+    }
+    nodes.insert(nodes.end(), others.begin(), others.end());
+    return nodes;
+}
+
+asio::awaitable<void> Database::State::copy_to(runtime::Call& call, Node node) {
+    try {
+        co_await copy_references(call, reference_tables, control(), *pools[node.index]);
+    } catch (const runtime::Failure& failure) {
+        // The node's watcher tries again; whoever wrote has written.
+        runtime::log(runtime::Level::info, "reference tables were not copied to a node",
+                     {{"node", spec(node).name}, {"reason", failure.what()}});
+    }
+}
+
+asio::awaitable<void> Database::State::copy_to_all(runtime::Call& call) {
+    runtime::Call copying = call;
+    copying.deadline = std::min(call.deadline, std::chrono::steady_clock::now() + copy_limit);
+    runtime::TaskGroup nodes(core.io());
+    for (std::uint32_t index = 0; index < pools.size(); ++index) {
+        const Node node{index};
+        // One that is away refuses at once; one that was never asked is waited for.
+        if (is_control(node)) continue;
+        nodes.spawn("storage.copy_references", copy_to(copying, node));
+    }
+    co_await nodes.join_fully();
+}
+
+asio::awaitable<Rows> Database::State::read(runtime::Call& call, Passage passage, Query query) {
+    query.writes = false;
+    std::vector<Query> queries;
+    queries.push_back(std::move(query));
+    queries.push_back(
+        {.statement = confirm, .parameters = parameters_of(passage), .writes = false});
+    try {
+        auto results = co_await pool(passage.node).atomically(call, std::move(queries));
+        co_return std::move(results.front());
+    } catch (const postgres::QueryFailed& failure) {
+        rethrow(failure, spec(passage.node));
+    }
+}
+
+Database::Database(runtime::Core& core, std::shared_ptr<const Map> map,
+                   const postgres::PoolOptions& pool, ControlOptions control, ReadOptions reads)
+    : state_(std::make_unique<State>(core, std::move(map), pool, std::move(control), reads)) {}
 
 void Database::set_map(std::shared_ptr<const Map> map) {
     const auto name = [](const Map::NodeSpec& node) { return node.name; };
     TENON_ASSERT(std::ranges::equal(map->nodes(), state_->map->nodes(), {}, name, name));
-    state_->map = std::move(map);
+    state_->set_map(std::move(map));
 }
 
 void Database::hold(Node node, std::string why) {
@@ -239,7 +202,8 @@ asio::awaitable<std::vector<Rows>> Database::write(runtime::Call& call,
                                                    std::span<const base::Bucket> buckets,
                                                    std::vector<Query> queries) {
     const Passage passage = make_passage(*state_->map, buckets);
-    queries.insert(queries.begin(), Query{.statement = enter, .parameters = passage.parameters()});
+    queries.insert(queries.begin(),
+                   Query{.statement = enter, .parameters = parameters_of(passage)});
     try {
         auto results = co_await state_->pool(passage.node).atomically(call, std::move(queries));
         results.erase(results.begin());
@@ -254,20 +218,12 @@ asio::awaitable<postgres::Transaction> Database::begin(runtime::Call& call,
     const Passage passage = make_passage(*state_->map, buckets);
     auto transaction = co_await state_->pool(passage.node).begin(call);
     try {
-        co_await transaction.query(call, {.statement = enter, .parameters = passage.parameters()});
+        co_await transaction.query(call,
+                                   {.statement = enter, .parameters = parameters_of(passage)});
     } catch (const postgres::QueryFailed& failure) {
         rethrow(failure, state_->spec(passage.node));
     }
     co_return transaction;
-}
-
-asio::awaitable<std::vector<Rows>> Database::on_every_node(runtime::Call& call, Policy /*policy*/,
-                                                           Query query) {
-    if (nodes_total() > 1) co_return co_await state_->ask_all(call, query);
-    std::vector<Rows> results;
-    const auto buckets = state_->map->buckets_of(Node{0});
-    results.push_back(co_await state_->read(call, make_passage(*state_->map, buckets), query));
-    co_return results;
 }
 
 asio::awaitable<Rows> Database::read_reference(runtime::Call& call, Query query) {
@@ -324,8 +280,8 @@ std::string Database::why_control_down() const {
 
 asio::awaitable<void> Database::close(runtime::Call& call) {
     if (state_->own_control) co_await state_->own_control->close(call);
-    for (const auto& pool : state_->pools) {
-        co_await pool->close(call);
+    for (const auto* pools : {&state_->pools, &state_->scatter_pools}) {
+        for (const auto& pool : *pools) co_await pool->close(call);
     }
 }
 

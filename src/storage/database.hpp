@@ -13,6 +13,8 @@
 #include "runtime/core.hpp"
 #include "storage/failure.hpp"
 #include "storage/map.hpp"
+#include "storage/merge.hpp"
+#include "storage/reads.hpp"
 #include "storage/references.hpp"
 
 namespace tenon::storage {
@@ -41,7 +43,7 @@ class Database {
 public:
     /// `pool`'s conninfo is ignored: each node has its own in the map.
     Database(runtime::Core& core, std::shared_ptr<const Map> map, const postgres::PoolOptions& pool,
-             ControlOptions control = {});
+             ControlOptions control = {}, ReadOptions reads = {});
     ~Database();
     Database(const Database&) = delete;
     Database& operator=(const Database&) = delete;
@@ -76,11 +78,29 @@ public:
     /// A write transaction that reads before it decides; tenon.enter is its first statement.
     boost::asio::awaitable<postgres::Transaction> begin(runtime::Call& call,
                                                         std::span<const base::Bucket> buckets);
-    /// The same statement on every node at once, for node-local indexes; one Rows per node, in the
-    /// order of the map (merge.hpp makes one page of them). Fails when one node fails.
-    boost::asio::awaitable<std::vector<postgres::Rows>> on_every_node(runtime::Call& call,
-                                                                      Policy policy,
-                                                                      postgres::Query query);
+    /// Many keys, given by their buckets: grouped by node, one round trip for each node, all at
+    /// once. Covers each bucket exactly once, or is asked again as ReadOptions says.
+    ///
+    /// Errors: those of postgres::Pool of the first node that fails; NotCovered.
+    boost::asio::awaitable<std::vector<KeysPart>> each(runtime::Call& call,
+                                                       std::vector<base::Bucket> keys,
+                                                       Policy policy, AskKeys ask);
+    /// One page over all nodes, for node-local indexes. Covers each bucket exactly once, or is
+    /// asked again as ReadOptions says.
+    ///
+    /// Cost:   one round trip to every node at once, limit + 1 rows of each.
+    /// Errors: as each.
+    template <class Row>
+    boost::asio::awaitable<Page<Row>> merge(runtime::Call& call, Policy policy,
+                                            MergeOrder<Row> order);
+    /// The loud one, for administration: a read of every node on connections of its own, so that it
+    /// never stands in the way of a request. What is missing after the deadline or the last round
+    /// is named in the answer instead of failing it.
+    ///
+    /// Shape:  on the primaries.
+    /// Errors: Unavailable when ReadOptions::scatters_max run already; what the first node threw
+    ///         when none answered.
+    boost::asio::awaitable<Scattered> scatter(runtime::Call& call, AskNode ask);
 
     /// One statement about reference tables, of the copy on the first node that is up.
     boost::asio::awaitable<postgres::Rows> read_reference(runtime::Call& call,
@@ -107,8 +127,27 @@ public:
     boost::asio::awaitable<void> close(runtime::Call& call);
 
 private:
+    boost::asio::awaitable<std::vector<postgres::Rows>> ask_nodes(runtime::Call& call,
+                                                                  Policy policy, AskNode ask);
+
     struct State;
     std::unique_ptr<State> state_;
 };
+
+template <class Row>
+boost::asio::awaitable<Page<Row>> Database::merge(runtime::Call& call, Policy policy,
+                                                  MergeOrder<Row> order) {
+    const auto parts = co_await ask_nodes(
+        call, policy, [&order](const Owned& owned) { return order.ask(owned, order.limit + 1); });
+    std::vector<std::vector<Row>> pages;
+    pages.reserve(parts.size());
+    for (const postgres::Rows& rows : parts) pages.push_back(rows.all<Row>());
+    const auto limit = static_cast<std::size_t>(order.limit);
+    Page<Row> page;
+    page.rows = merge_pages(std::move(pages), limit + 1, order.before);
+    page.has_more = page.rows.size() > limit;
+    if (page.has_more) page.rows.pop_back();
+    co_return page;
+}
 
 }  // namespace tenon::storage

@@ -143,18 +143,6 @@ TEST_F(ThreeNodes, EachBucketIsWrittenWhereTheMapSays) {
     EXPECT_EQ(store_.value("SELECT bucket FROM shop.item", 0), "0");
     EXPECT_EQ(store_.value("SELECT bucket FROM shop.item", 1), "1");
     EXPECT_EQ(store_.value("SELECT bucket FROM shop.item", 2), "5");
-    const auto all = store_.host.run(store_.database->on_every_node(
-        call, Policy::primary, {.statement = list_items, .parameters = {}}));
-    ASSERT_EQ(all.size(), 3U);
-    EXPECT_EQ(all[2].value<std::int32_t>(0, 0), 5);
-}
-
-TEST_F(ThreeNodes, OneNodeThatRefusesFailsTheWhole) {
-    store_.script("UPDATE tenon.fences SET epoch = 2 WHERE bucket = 4", 1);
-    runtime::Call call = store_.host.call();
-    const auto failure = store_.host.run(runtime::failure_of(store_.database->on_every_node(
-        call, Policy::primary, {.statement = list_items, .parameters = {}})));
-    EXPECT_TRUE(runtime::is_a<BucketsMoved>(failure));
 }
 
 TEST_F(Stored, AHeldNodeIsRefusedWithItsReasonUntilItIsReleased) {

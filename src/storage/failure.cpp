@@ -33,6 +33,13 @@ BucketsMoved::BucketsMoved(const std::string& node, std::vector<base::Bucket> bu
     : Unavailable(describe(node, buckets), std::chrono::seconds(1), runtime::Advice::split),
       buckets_(std::move(buckets)) {}
 
+NotCovered::NotCovered(const Gaps& gaps)
+    : Unavailable(fmt::format("storage.not_covered: the nodes do not serve each bucket once under "
+                              "one map: {}",
+                              describe_gaps(gaps)),
+                  std::chrono::seconds(1)),
+      gaps_(gaps) {}
+
 std::vector<base::Bucket> read_refused_buckets(const std::string& detail) {
     std::vector<base::Bucket> buckets;
     const char* at = detail.data();

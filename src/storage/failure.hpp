@@ -7,6 +7,7 @@
 #include "base/slot.hpp"
 #include "postgres/failure.hpp"
 #include "runtime/failure.hpp"
+#include "storage/coverage.hpp"
 
 namespace tenon::storage {
 
@@ -21,6 +22,17 @@ public:
 
 private:
     std::vector<base::Bucket> buckets_;
+};
+
+/// storage.not_covered: the nodes' answers do not cover every bucket exactly once, and asking again
+/// did not mend it in time. Becomes 503 with Retry-After: 1.
+class NotCovered final : public runtime::Unavailable {
+public:
+    explicit NotCovered(const Gaps& gaps);
+    [[nodiscard]] const Gaps& gaps() const { return gaps_; }
+
+private:
+    Gaps gaps_;
 };
 
 /// The buckets that TN001 names in its detail: "17,42".

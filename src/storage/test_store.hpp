@@ -20,14 +20,15 @@ namespace tenon::storage {
 class TestStore {
 public:
     explicit TestStore(std::span<const Migration> files, std::size_t nodes = 1,
-                       postgres::PoolOptions options = {}, ControlOptions control = {})
+                       postgres::PoolOptions options = {}, ControlOptions control = {},
+                       ReadOptions reads = {})
         : nodes(nodes) {
         for (const TestDatabase& node : this->nodes) {
             node.migrate(files);
         }
         map = std::make_shared<const Map>(Map::spread(specs()));
         fill_fences(*map);
-        database = std::make_unique<Database>(host.core, map, options, std::move(control));
+        database = std::make_unique<Database>(host.core, map, options, std::move(control), reads);
     }
     ~TestStore() {
         runtime::Call call = host.call(std::chrono::seconds(10));

@@ -275,14 +275,13 @@ awaitable<base::Result<LinkPage>> Links::list(runtime::Call& call, ListLinks whi
     }
     const auto limit = which.limit.value_or(page_default);
     const ListQuery query{
-        .project = call.project, .domain = domain, .after = after, .limit = limit + 1};
-    auto rows = co_await store_.list(call, query);
+        .project = call.project, .domain = domain, .after = after, .limit = limit};
+    const auto found = co_await store_.list(call, query);
     LinkPage page;
-    if (rows.size() > static_cast<std::size_t>(limit)) {
-        rows.resize(static_cast<std::size_t>(limit));
-        page.next_cursor = shared_.cursors.seal(binding, position_values(rows.back()));
+    if (found.has_more) {
+        page.next_cursor = shared_.cursors.seal(binding, position_values(found.rows.back()));
     }
-    for (const auto& row : rows) {
+    for (const auto& row : found.rows) {
         const auto* facts = domains_->by_id(row.domain);
         page.links.push_back(show(row, facts != nullptr ? *facts : DomainFacts{}));
     }

@@ -4,10 +4,10 @@
 #include <array>
 #include <charconv>
 #include <map>
+#include <tuple>
 
 #include "base/assert.hpp"
 #include "runtime/failure.hpp"
-#include "storage/merge.hpp"
 
 namespace tenon::links {
 namespace {
@@ -87,6 +87,7 @@ SELECT domain, code, project, url, status, forward_query, title, expires_at, cre
        updated_at
 FROM links.links
 WHERE project = $1 AND ($2::uuid IS NULL OR domain = $2)
+  AND CASE WHEN bucket < 8 * length($4::bytea) THEN get_bit($4, bucket) = 1 END
 ORDER BY created_at DESC, code DESC, domain DESC
 LIMIT $3
 )sql"};
@@ -97,7 +98,8 @@ SELECT domain, code, project, url, status, forward_query, title, expires_at, cre
        updated_at
 FROM links.links
 WHERE project = $1 AND ($2::uuid IS NULL OR domain = $2)
-  AND (created_at, code, domain) < ($4, $5, $6)
+  AND CASE WHEN bucket < 8 * length($4::bytea) THEN get_bit($4, bucket) = 1 END
+  AND (created_at, code, domain) < ($5, $6, $7)
 ORDER BY created_at DESC, code DESC, domain DESC
 LIMIT $3
 )sql"};
@@ -216,24 +218,24 @@ awaitable<bool> Store::remove(runtime::Call& call, const Key& key, base::Uuid pr
     co_return results.front().affected() > 0;
 }
 
-awaitable<std::vector<Row>> Store::list(runtime::Call& call, const ListQuery& query) {
-    auto parameters = Parameters::of(query.project, query.domain, std::int64_t{query.limit});
-    if (query.after) {
-        parameters.add(query.after->created_at);
-        parameters.add(query.after->code);
-        parameters.add(query.after->domain);
-    }
-    Query statement{query.after ? list_next : list_first, std::move(parameters)};
-    const auto answers =
-        co_await database_.on_every_node(call, storage::Policy::primary, std::move(statement));
-    std::vector<std::vector<Row>> pages;
-    pages.reserve(answers.size());
-    for (const auto& rows : answers) pages.push_back(rows.all<Row>());
-    co_return storage::merge_pages(std::move(pages), static_cast<std::size_t>(query.limit),
-                                   [](const Row& left, const Row& right) {
-                                       return std::tie(left.created_at, left.code, left.domain) >
-                                              std::tie(right.created_at, right.code, right.domain);
-                                   });
+awaitable<storage::Page<Row>> Store::list(runtime::Call& call, const ListQuery& query) {
+    const auto ask = [&query](const storage::Owned& owned, std::int32_t rows_max) {
+        auto parameters =
+            Parameters::of(query.project, query.domain, std::int64_t{rows_max}, owned.bits);
+        if (query.after) {
+            parameters.add(query.after->created_at);
+            parameters.add(query.after->code);
+            parameters.add(query.after->domain);
+        }
+        return Query{query.after ? list_next : list_first, std::move(parameters)};
+    };
+    const auto before = [](const Row& left, const Row& right) {
+        return std::tie(left.created_at, left.code, left.domain) >
+               std::tie(right.created_at, right.code, right.domain);
+    };
+    co_return co_await database_.merge(
+        call, storage::Policy::primary,
+        storage::MergeOrder<Row>{.limit = query.limit, .ask = ask, .before = before});
 }
 
 awaitable<std::array<std::uint8_t, 16>> load_bijection_key(runtime::Call& call,

@@ -116,8 +116,8 @@ public:
                                         base::Bucket bucket, const Row& row);
     /// True when there was one.
     boost::asio::awaitable<bool> remove(runtime::Call& call, const Key& key, base::Uuid project);
-    /// At most `limit` rows of every node, newest first, merged.
-    boost::asio::awaitable<std::vector<Row>> list(runtime::Call& call, const ListQuery& query);
+    /// A page of a project's links, newest first, merged from all nodes.
+    boost::asio::awaitable<storage::Page<Row>> list(runtime::Call& call, const ListQuery& query);
 
     [[nodiscard]] storage::Database& database() { return database_; }
 

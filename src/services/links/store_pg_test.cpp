@@ -173,9 +173,9 @@ protected:
         std::string plan;
         for (int run = 0; run < 7; ++run) {
             plan.clear();
-            for (const auto& line :
-                 session.run("EXPLAIN (COSTS OFF) EXECUTE list(" + project + ", " + domain +
-                             ", 51" + (goes_on ? after : "") + ")")) {
+            for (const auto& line : session.run(
+                     "EXPLAIN (COSTS OFF) EXECUTE list(" + project + ", " + domain +
+                     ", 51, decode(repeat('ff', 128), 'hex')" + (goes_on ? after : "") + ")")) {
                 plan += *line.at(0) + "\n";
             }
         }

@@ -99,6 +99,7 @@ boost::asio::awaitable<std::vector<std::optional<StoredClaim>>> find_claims(
     runtime::Call& call, Database& database, std::vector<ClaimKey> keys) {
     std::vector<std::optional<StoredClaim>> found(keys.size());
     std::vector<base::Bucket> buckets;
+    buckets.reserve(keys.size());
     for (const ClaimKey& key : keys) buckets.push_back(key.bucket);
     const auto parts = co_await database.each(
         call, std::move(buckets), Policy::primary,

@@ -66,6 +66,7 @@ awaitable<std::size_t> ClaimsFinisher::finish(runtime::Call& call) {
 
 awaitable<std::size_t> ClaimsFinisher::finish_part(runtime::Call& call, Partition part) {
     std::vector<std::string> kinds;
+    kinds.reserve(kinds_.size());
     for (const auto& [kind, service] : kinds_) kinds.push_back(kind);
     const auto age = std::int64_t{options_.age.count()};
     auto parameters = postgres::Parameters::of(part.buckets, part.first, part.end, age, kinds,

@@ -239,6 +239,7 @@ awaitable<std::vector<Rows>> Database::ask_nodes(runtime::Call& call, Policy /*p
     auto outcome = co_await state_->ask_whole(call, state_->pools, plan);
     outcome.require_whole();
     std::vector<Rows> parts;
+    parts.reserve(outcome.answers.size());
     for (PartAnswer& answer : outcome.answers) parts.push_back(std::move(answer.rows));
     co_return parts;
 }

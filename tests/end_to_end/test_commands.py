@@ -264,8 +264,8 @@ class Configuration(unittest.TestCase):
             value = default.strip('"') if not default.startswith("[") else "127.0.0.1"
             if option.get("secret") or not value:
                 value = "text"
-            if path == "http.cors_origins":
-                value = "https://app.example.com"
+            value = {"http.cors_origins": "https://app.example.com",
+                     "trace.otlp_endpoint": "http://127.0.0.1:4318/v1/traces"}.get(path, value)
             # One is nothing without the other.
             pair = {"http.tls_certificate": "TENON_HTTP_TLS_KEY",
                     "http.tls_key": "TENON_HTTP_TLS_CERTIFICATE"}.get(path)

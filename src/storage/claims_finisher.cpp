@@ -1,5 +1,6 @@
 #include "storage/claims_finisher.hpp"
 
+#include <algorithm>
 #include <exception>
 #include <utility>
 #include <vector>
@@ -7,6 +8,7 @@
 #include "base/assert.hpp"
 #include "runtime/failure.hpp"
 #include "runtime/log.hpp"
+#include "runtime/report.hpp"
 #include "runtime/wait.hpp"
 
 namespace tenon::storage {
@@ -52,8 +54,10 @@ void ClaimsFinisher::add(const std::string& kind, PendingKind& service) {
 
 awaitable<std::size_t> ClaimsFinisher::finish(runtime::Call& call) {
     std::size_t finished = 0;
-    for (auto& part : partitions_of(database_.map())) {
+    auto parts = partitions_of(database_.map());
+    for (std::size_t seen = 0; seen < parts.size(); ++seen) {
         if (kinds_.empty() || call.expired()) break;
+        auto& part = parts[turn_++ % parts.size()];
         try {
             finished += co_await finish_part(call, std::move(part));
         } catch (const runtime::Unavailable& away) {
@@ -76,24 +80,32 @@ awaitable<std::size_t> ClaimsFinisher::finish_part(runtime::Call& call, Partitio
         {.statement = select_old_holds, .parameters = std::move(parameters), .writes = false});
     std::size_t finished = 0;
     for (std::size_t row = 0; row < rows.size() && !call.expired(); ++row) {
-        if (co_await finish_one(call, read_held(rows, row))) ++finished;
+        runtime::Call own = call;
+        own.deadline =
+            std::min(call.deadline, std::chrono::steady_clock::now() + options_.claim_limit);
+        if (co_await finish_one(own, read_held(rows, row))) ++finished;
     }
     co_return finished;
 }
 
 awaitable<bool> ClaimsFinisher::finish_one(runtime::Call& call, HeldClaim seen) {
     if (co_await claims_.judge(call, seen.hold) == Holder::alive) co_return false;
-    const auto held = co_await claims_.take_over(call, std::move(seen));
-    if (!held) co_return false;
+    HeldClaim taken = seen;
+    taken.hold.id = base::make_uuid_v4(database_.core().random());
+    std::exception_ptr failure;
     try {
+        const auto held = co_await claims_.take_over(call, std::move(seen), taken.hold.id);
+        if (!held) co_return false;
         const auto outcome = co_await kinds_.at(held->hold.kind)->finish(call, *held);
         if (outcome) co_return co_await claims_.settle(call, *held, *outcome);
         co_return co_await claims_.forget(call, *held);
-    } catch (const runtime::Failure& failure) {
-        runtime::log(runtime::Level::warning, call, "a pending claim could not be ended",
-                     {{"kind", held->hold.kind}, {"why", failure.what()}});
+    } catch (...) {
+        failure = std::current_exception();
     }
-    co_await claims_.give_up(*held);
+    if (runtime::is_cancellation(failure)) std::rethrow_exception(failure);
+    runtime::log(runtime::Level::warning, call, "a pending claim could not be ended",
+                 {{"kind", taken.hold.kind}, {"why", runtime::describe_failure(failure)}});
+    co_await claims_.give_up(std::move(taken));  // does nothing where it was not taken
     co_return false;
 }
 

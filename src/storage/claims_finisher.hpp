@@ -25,7 +25,7 @@ public:
     ///
     /// Shape:  may run more than once, also beside a request that takes the claim over. So an
     ///         effect that is there is never removed: that request may have been answered with it.
-    /// Errors: a Failure leaves the claim for a later round.
+    /// Errors: what it throws leaves the claim for a later round.
     virtual boost::asio::awaitable<std::optional<ClaimOutcome>> finish(runtime::Call& call,
                                                                        HeldClaim held) = 0;
 };
@@ -40,6 +40,8 @@ struct FinishOptions {
     std::chrono::milliseconds pause = std::chrono::minutes(1);
     /// How long a round may take; the next one goes on from where it ended.
     std::chrono::milliseconds round_limit = std::chrono::seconds(30);
+    /// How long one claim may take, so that a provider which hangs holds up no other for long.
+    std::chrono::milliseconds claim_limit = std::chrono::seconds(5);
 };
 
 /// The job that ends what crashes left.
@@ -72,6 +74,7 @@ private:
     PendingClaims& claims_;
     const FinishOptions options_;
     std::map<std::string, PendingKind*> kinds_;
+    std::size_t turn_ = 0;  ///< the partition that comes next, in the order of partitions_of
 };
 
 }  // namespace tenon::storage

@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+#include <string>
+
+#include "runtime/wait.hpp"
 #include "storage/claims_reaper.hpp"
 #include "storage/test_pending.hpp"
 
@@ -29,10 +33,12 @@ public:
 
 class Finisher : public testing::Test {
 protected:
-    HeldClaim begin(const std::string& key, const std::string& kind = Invites::kind) {
+    HeldClaim begin(const std::string& key, const std::string& kind = Invites::kind,
+                    base::Bucket bucket = Invites::claim_bucket) {
         auto call = test_.call(key, body);
         auto request = test_.request();
         request.kind = kind;
+        request.bucket = bucket;
         auto begun =
             host().run(dead_.claims.begin(call, dead_.claims.want(call, std::move(request))));
         return std::get<HeldClaim>(*begun);
@@ -58,6 +64,38 @@ protected:
     Invites invites_{alive_.database};
     Messages messages_;
 };
+
+/// A provider that does not answer until nobody waits any more.
+class Hanging : public PendingKind {
+public:
+    explicit Hanging(runtime::TestCore& host) : host_(host) {}
+    std::set<std::string> seen;
+    awaitable<std::optional<ClaimOutcome>> finish(runtime::Call& call, HeldClaim held) override {
+        seen.insert(held.key.key);
+        runtime::Event never(host_.core.io());
+        co_await never.wait(call);
+        co_return std::nullopt;
+    }
+
+private:
+    runtime::TestCore& host_;
+};
+
+TEST_F(Finisher, ThatIsHeldUpInOnePartitionGoesOnWithTheNext) {
+    begin("early", "test.hanging");
+    begin("late", "test.hanging", base::Bucket{1'000});
+    test_.end_lease(dead_);
+    Hanging hanging(host());
+    ClaimsFinisher finisher(alive_.database, alive_.claims, {.age = std::chrono::milliseconds(0)});
+    finisher.add("test.hanging", hanging);
+    // A round has time for one of them at most, and each is tried in the end.
+    constexpr int rounds_max = 500;
+    for (int round = 0; round < rounds_max && hanging.seen.size() < 2; ++round) {
+        auto call = host().call(std::chrono::milliseconds(100));
+        host().run(finisher.finish(call));
+    }
+    EXPECT_EQ(hanging.seen, (std::set<std::string>{"early", "late"}));
+}
 
 TEST_F(Finisher, CompletesWhatHappenedAndUndoesTheRest) {
     const auto made = begin("made");

@@ -7,6 +7,7 @@
 #include "base/assert.hpp"
 #include "runtime/failure.hpp"
 #include "runtime/log.hpp"
+#include "runtime/report.hpp"
 #include "storage/errors.hpp"
 
 namespace tenon::storage {
@@ -114,6 +115,16 @@ SeenClaim read_seen(const Rows& rows) {
     return seen;
 }
 
+Query insertion(const HeldClaim& wanted, const base::Digest& fingerprint) {
+    auto parameters = name_of(wanted.key);
+    parameters.add(fingerprint);
+    parameters.add(wanted.hold.kind);
+    parameters.add(wanted.hold.drawn);
+    parameters.add(wanted.hold.id);
+    parameters.add(wanted.hold.holder);
+    return {.statement = insert_pending, .parameters = std::move(parameters)};
+}
+
 awaitable<std::size_t> change(runtime::Call& call, Database& database, base::Bucket bucket,
                               Query query) {
     const std::vector buckets{bucket};
@@ -155,15 +166,18 @@ awaitable<base::Result<ClaimOutcome>> PendingClaims::run(runtime::Call& call,
                                                          PendingRequest request, Act act) {
     const auto wanted = want(call, std::move(request));
     std::optional<base::Result<std::variant<HeldClaim, StoredClaim>>> begun;
-    std::exception_ptr unknown;
+    std::exception_ptr failure;
     try {
         begun = co_await begin(call, wanted);
     } catch (const runtime::OutcomeUnknown&) {
-        unknown = std::current_exception();
+        failure = std::current_exception();
+    } catch (const runtime::DeadlineExceeded&) {
+        failure = std::current_exception();  // of the wait, not of the statement
     }
-    if (unknown) {
-        co_await give_up(wanted);  // it may be there, under this hold
-        std::rethrow_exception(unknown);
+    if (failure) {
+        // It may be there under this hold, or come to be.
+        co_await give_up_unseen(wanted, call.claim->fingerprint);
+        std::rethrow_exception(failure);
     }
     if (!*begun) co_return base::fail(std::move(begun->error()));
     if (const auto* stored = std::get_if<StoredClaim>(&**begun)) {
@@ -180,7 +194,7 @@ awaitable<base::Result<ClaimOutcome>> PendingClaims::act_and_settle(runtime::Cal
     try {
         const auto outcome = co_await act(call, held);
         if (co_await settle(call, held, outcome)) co_return outcome;
-    } catch (const runtime::Failure&) {
+    } catch (...) {
         failure = std::current_exception();
     }
     if (is_undone(failure)) {
@@ -188,7 +202,7 @@ awaitable<base::Result<ClaimOutcome>> PendingClaims::act_and_settle(runtime::Cal
         co_return base::fail(repeat_later());
     }
     if (failure) {
-        co_await give_up(held);
+        if (!runtime::is_cancellation(failure)) co_await give_up(held);
         std::rethrow_exception(failure);
     }
     co_return co_await answer_late(call, held);
@@ -235,21 +249,15 @@ awaitable<base::Result<std::variant<HeldClaim, StoredClaim>>> PendingClaims::beg
         if (!step) co_return base::fail(step.error());
         if (*step == RepeatStep::replay) co_return std::move(seen->claim);
         HeldClaim from{.key = wanted.key, .hold = std::move(*seen->hold)};
-        if (auto held = co_await take_over(call, std::move(from))) co_return std::move(*held);
+        auto held = co_await take_over(call, std::move(from), wanted.hold.id);
+        if (held) co_return std::move(*held);
     }
     throw runtime::Unavailable("a claim met too many others", std::chrono::seconds(1));
 }
 
 awaitable<bool> PendingClaims::claim(runtime::Call& call, const HeldClaim& wanted) {
-    auto parameters = name_of(wanted.key);
-    parameters.add(call.claim->fingerprint);
-    parameters.add(wanted.hold.kind);
-    parameters.add(wanted.hold.drawn);
-    parameters.add(wanted.hold.id);
-    parameters.add(wanted.hold.holder);
     co_return co_await change(call, database_, wanted.key.bucket,
-                              {.statement = insert_pending, .parameters = std::move(parameters)}) ==
-        1;
+                              insertion(wanted, call.claim->fingerprint)) == 1;
 }
 
 awaitable<Holder> PendingClaims::judge(runtime::Call& call, Hold hold) {
@@ -263,9 +271,10 @@ awaitable<Holder> PendingClaims::judge(runtime::Call& call, Hold hold) {
     }
 }
 
-awaitable<std::optional<HeldClaim>> PendingClaims::take_over(runtime::Call& call, HeldClaim seen) {
+awaitable<std::optional<HeldClaim>> PendingClaims::take_over(runtime::Call& call, HeldClaim seen,
+                                                             base::Uuid hold) {
     auto parameters = name_of(seen);
-    seen.hold.id = base::make_uuid_v4(database_.core().random());
+    seen.hold.id = hold;
     seen.hold.holder = lease_.token();
     parameters.add(seen.hold.id);
     parameters.add(seen.hold.holder);
@@ -292,10 +301,25 @@ awaitable<bool> PendingClaims::forget(runtime::Call& call, const HeldClaim& held
 }
 
 awaitable<void> PendingClaims::give_up(HeldClaim held) {
+    std::vector<Query> queries;
+    queries.push_back({.statement = end_hold, .parameters = name_of(held)});
+    co_await give_up_by(std::move(held), std::move(queries));
+}
+
+// Claims first what is given up then: that waits for a claim which is still on its way, and leaves
+// nothing to do to one that comes later.
+awaitable<void> PendingClaims::give_up_unseen(HeldClaim wanted, base::Digest fingerprint) {
+    std::vector<Query> queries;
+    queries.push_back(insertion(wanted, fingerprint));
+    queries.push_back({.statement = end_hold, .parameters = name_of(wanted)});
+    co_await give_up_by(std::move(wanted), std::move(queries));
+}
+
+awaitable<void> PendingClaims::give_up_by(HeldClaim held, std::vector<Query> queries) {
     auto call = database_.core().make_call(options_.give_up_limit);
+    const std::vector buckets{held.key.bucket};
     try {
-        co_await change(call, database_, held.key.bucket,
-                        {.statement = end_hold, .parameters = name_of(held)});
+        co_await database_.write(call, buckets, std::move(queries));
     } catch (const runtime::Failure& failure) {
         runtime::log(runtime::Level::info, call, "a claim was not given up; its age will do it",
                      {{"kind", held.hold.kind}, {"reason", failure.what()}});

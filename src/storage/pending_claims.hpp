@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "base/result.hpp"
 #include "storage/decide_pending.hpp"
@@ -63,7 +64,9 @@ public:
     /// Expects: call.claim. `act` makes the effect from the ids in the HeldClaim alone.
     /// Cost:    two round trips to the claim's node beside the effect's; a repeat one more, and
     ///          one to the control database when another process holds the claim.
-    /// Cancel:  what `act` throws gives the claim up, so that a repeat goes on at once.
+    /// Cancel:  what `act` throws gives the claim up, so that a repeat goes on at once, as does a
+    ///          deadline or a lost connection while claiming. When it is cancelled itself, its
+    ///          process ends, and with it the lease by which the claim is held.
     /// Errors:  storage.claim_mismatch, storage.claim_running (also when the effect was undone
     ///          before it happened); those of `act` and of Database, where "I could not look" is an
     ///          exception, never "not seen"; Unavailable before this process had its first lease.
@@ -77,8 +80,10 @@ public:
     /// Expects: call.claim.
     boost::asio::awaitable<base::Result<std::variant<HeldClaim, StoredClaim>>> begin(
         runtime::Call& call, HeldClaim wanted);
-    /// Takes the claim from the hold that was seen; nullopt when that is no longer its hold.
-    boost::asio::awaitable<std::optional<HeldClaim>> take_over(runtime::Call& call, HeldClaim seen);
+    /// Takes the claim from the hold that was seen; nullopt when that is no longer its hold. `hold`
+    /// is the new one's id: whoever drew it can give it up when the outcome is not known.
+    boost::asio::awaitable<std::optional<HeldClaim>> take_over(runtime::Call& call, HeldClaim seen,
+                                                               base::Uuid hold);
     /// Records the answer. False when the claim is no longer held so.
     boost::asio::awaitable<bool> settle(runtime::Call& call, const HeldClaim& held,
                                         ClaimOutcome outcome);
@@ -86,6 +91,8 @@ public:
     boost::asio::awaitable<bool> forget(runtime::Call& call, const HeldClaim& held);
     /// Leaves the claim to whoever repeats it next. A failure is logged: its age does the same.
     boost::asio::awaitable<void> give_up(HeldClaim held);
+    /// The same where it is not known whether the claim is held so, or will be.
+    boost::asio::awaitable<void> give_up_unseen(HeldClaim wanted, base::Digest fingerprint);
     /// Whether a hold's process may still be at it; alive when that cannot be asked.
     boost::asio::awaitable<Holder> judge(runtime::Call& call, Hold hold);
 
@@ -98,6 +105,7 @@ private:
     boost::asio::awaitable<bool> claim(runtime::Call& call, const HeldClaim& wanted);
     boost::asio::awaitable<base::Result<ClaimOutcome>> act_and_settle(runtime::Call& call,
                                                                       HeldClaim held, Act act);
+    boost::asio::awaitable<void> give_up_by(HeldClaim held, std::vector<postgres::Query> queries);
     boost::asio::awaitable<void> forget_undone(runtime::Call& call, const HeldClaim& held);
     boost::asio::awaitable<base::Result<ClaimOutcome>> answer_late(runtime::Call& call,
                                                                    const HeldClaim& held);

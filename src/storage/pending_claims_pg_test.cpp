@@ -136,7 +136,7 @@ TEST_F(Pending, OfTwoRepeatsThatSawTheSameDeadHolderOneTakesOver) {
     runtime::TaskGroup tasks(host().core.io());
     tasks.spawn("two", keep_answer(two_, from_two, call_two, test_.request(), answer_two));
     tasks.spawn("three", keep_answer(three, from_three, call_three, test_.request(), answer_three));
-    test_.turn_until_blocked(node, "2");  // both at the compare-and-set
+    test_.store.turn_until_blocked(node, 2);  // both at the compare-and-set
     gate.run("COMMIT");
     host().run(tasks.join());
     EXPECT_EQ(from_two.acted + from_three.acted, 1U);
@@ -154,6 +154,52 @@ TEST_F(Pending, AFailedEffectGivesItsClaimUpAtOnce) {
     EXPECT_THROW(run(one_, "a"), postgres::QueryFailed);
     test_.store.script("ALTER TABLE away RENAME TO invite", node);
     EXPECT_TRUE(runs_first(run(two_, "a")));  // the first process is alive
+    EXPECT_EQ(test_.effects(), "1");
+}
+
+TEST_F(Pending, WhateverAnEffectThrowsGivesItsClaimUp) {
+    auto call = test_.call("a", body);
+    EXPECT_THROW(
+        host().run(one_.claims.run(call, test_.request(),
+                                   [](runtime::Call&, const HeldClaim&) -> awaitable<ClaimOutcome> {
+                                       throw std::logic_error("a mistake");
+                                       co_return ClaimOutcome{};
+                                   })),
+        std::logic_error);
+    EXPECT_TRUE(runs_first(run(two_, "a")));  // the first process is alive
+}
+
+/// A deadline ends the wait for a claim, and the claim comes to be all the same.
+TEST_F(Pending, AClaimThatIsMadeAfterItsDeadlineIsGivenUp) {
+    const auto node = test_.store.map->place_of(Invites::claim_bucket).node.index;
+    auto gate = test_.store.nodes[node].connect();
+    gate.run("BEGIN; LOCK TABLE tenon.claims IN SHARE MODE");
+    auto call = test_.call("a", body);
+    call.deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(200);
+    Invites invites(one_.database);
+    std::optional<Answer> answer;
+    runtime::TaskGroup tasks(host().core.io());
+    tasks.spawn("late",
+                [](TestProcess& process, Invites& service, runtime::Call& own,
+                   PendingRequest request, std::optional<Answer>& into) -> awaitable<void> {
+                    try {
+                        co_await keep_answer(process, service, own, std::move(request), into);
+                        ADD_FAILURE() << "it was claimed in time";
+                    } catch (const runtime::DeadlineExceeded&) {
+                        co_return;
+                    }
+                }(one_, invites, call, test_.request(), answer));
+    test_.store.turn_until_blocked(node, 1);
+    auto watcher = test_.store.nodes[node].connect();
+    while (!call.expired()) {
+        host().turn();
+        watcher.idle(std::chrono::milliseconds(1));
+    }
+    gate.run("COMMIT");
+    host().run(tasks.join());
+    EXPECT_EQ(test_.claims(), "1");
+    EXPECT_TRUE(runs_first(run(two_, "a")));  // the first process is alive
+    EXPECT_EQ(invites.acted, 0U);
     EXPECT_EQ(test_.effects(), "1");
 }
 
@@ -191,7 +237,7 @@ TEST_F(Pending, WhoEndsAClaimWaitsForAnOpenEffectAndThenCompletesIt) {
         [](ClaimsFinisher& ending, runtime::Call& own, std::size_t& total) -> awaitable<void> {
             total = co_await ending.finish(own);
         }(finisher, finishing, finished));
-    test_.turn_until_blocked(node, "1");
+    test_.store.turn_until_blocked(node, 1);
     go_on.set();
     host().run(tasks.join());
     EXPECT_EQ(finished, 1U);
@@ -234,7 +280,7 @@ TEST_F(Pending, ALateWriterWaitsForAnUndoThatIsUnderWay) {
     std::optional<Answer> answer;
     runtime::TaskGroup tasks(host().core.io());
     tasks.spawn("late", keep_answer(two_, late, call, test_.request(), answer));
-    test_.turn_until_blocked(node, "1");
+    test_.store.turn_until_blocked(node, 1);
     undoing.run("COMMIT");
     host().run(tasks.join());
     ASSERT_FALSE(*answer);

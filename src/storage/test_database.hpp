@@ -18,6 +18,13 @@
 
 namespace tenon::storage {
 
+/// The room's own migrations, then others that a test or a room below adds.
+inline std::vector<Migration> own_migrations_and(std::span<const Migration> more) {
+    std::vector<Migration> all{migrations().begin(), migrations().end()};
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+}
+
 /// A database made for one test and dropped with it.
 ///
 /// Expects: TENON_TEST_POSTGRES names a server and a role that may create databases, as

@@ -111,15 +111,6 @@ public:
             "UPDATE tenon.processes SET lease_until = clock_timestamp() WHERE token = " +
             std::to_string(process.lease.token()));
     }
-    /// Turns the core until so many of its statements wait for a lock on a node.
-    void turn_until_blocked(std::size_t node, const std::string& waiters) {
-        auto watcher = store.nodes[node].connect();
-        while (watcher.value("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' "
-                             "AND datname = current_database()") != waiters) {
-            store.host.turn();
-            watcher.idle(std::chrono::milliseconds(1));
-        }
-    }
     /// Counts on the node of a bucket.
     std::string count(const std::string& table, base::Bucket bucket) {
         return store.value("SELECT count(*) FROM " + table, store.map->place_of(bucket).node.index);

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -40,6 +41,17 @@ public:
         return nodes[node].connect().value(sql);
     }
     void script(const std::string& sql, std::size_t node = 0) { nodes[node].connect().run(sql); }
+
+    /// Turns the core until at least so many statements on a node wait for a lock.
+    void turn_until_blocked(std::size_t node = 0, int waiters = 1) {
+        auto watcher = nodes[node].connect();
+        while (std::stoi(watcher.value("SELECT count(*) FROM pg_stat_activity WHERE "
+                                       "wait_event_type = 'Lock' AND datname = "
+                                       "current_database()")) < waiters) {
+            host.turn();
+            watcher.idle(std::chrono::milliseconds(1));
+        }
+    }
 
     runtime::TestCore host;
     std::vector<TestDatabase> nodes;

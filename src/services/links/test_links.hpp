@@ -22,9 +22,7 @@ std::span<const storage::Migration> migrations();
 
 /// The migrations that links stand on, in order.
 inline std::vector<storage::Migration> test_migrations() {
-    std::vector<storage::Migration> all{storage::migrations().begin(), storage::migrations().end()};
-    all.insert(all.end(), migrations().begin(), migrations().end());
-    return all;
+    return storage::own_migrations_and(migrations());
 }
 
 /// Enough connections that statements of one test meet in the database.
@@ -64,15 +62,6 @@ public:
                 .expires_at = std::nullopt,
                 .created_at = host.clock.now(),
                 .updated_at = host.clock.now()};
-    }
-    /// Turns the core until one of its statements waits for a lock that a test holds.
-    void turn_until_blocked() {
-        auto watcher = nodes[0].connect();
-        while (watcher.value("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' "
-                             "AND datname = current_database()") == "0") {
-            host.turn();
-            watcher.idle(std::chrono::milliseconds(1));
-        }
     }
     /// A statement that inserts a row by hand, as another program would.
     [[nodiscard]] std::string insert_sql(const std::string& alias) const {

@@ -134,6 +134,25 @@ TEST_F(Arrays, CutOffBetweenItsNodesIsFinishedByItsRepeat) {
     EXPECT_EQ(made_in_all(), 60);
 }
 
+TEST_F(Arrays, ThatIsCancelledEndsAsCancelledAndItsRepeatFinishesIt) {
+    constexpr std::size_t halted = 1;
+    const auto key = key_beside(halted);
+    auto gate = house_.nodes[halted].connect();
+    gate.run("BEGIN; LOCK TABLE links.links");
+    auto first = keyed_call(key);
+    std::optional<base::Result<Verdicts>> verdicts;
+    runtime::TaskGroup tasks(house_.host.core.io());
+    tasks.spawn("bulk", create_bulk(here_.links, first, asked_, verdicts));
+    house_.turn_until_blocked(halted);
+    tasks.cancel();
+    house_.host.run(tasks.join());
+    EXPECT_FALSE(verdicts);
+    gate.run("COMMIT");
+    auto second = keyed_call(key);
+    ASSERT_TRUE(house_.host.run(there_.links.create_all(second, asked_)));
+    EXPECT_EQ(made_in_all(), 60);
+}
+
 TEST_F(Arrays, AMovingBucketLeavesTheOtherItemsOfItsNodeAlone) {
     constexpr std::size_t node = 2;
     const auto key = key_beside(node);

@@ -179,6 +179,8 @@ awaitable<void> Links::create_part(runtime::Call& call, const NodePart& part,
         const auto advice = refused.advice();
         is_refused = advice == runtime::Advice::split || advice == runtime::Advice::repeat;
         failure = std::current_exception();
+    } catch (...) {
+        failure = std::current_exception();  // a cancelled wait, too, is the whole array's
     }
     if (is_refused) {
         runtime::TaskGroup items(core_.io());
@@ -198,7 +200,7 @@ awaitable<void> Links::create_alone(runtime::Call& call, CreateItem item, ItemOu
         const auto& domain = *item.domain;
         auto& creates = creates_of(item.bucket);
         outcome.link = answer(co_await creates.add(call, std::move(item)), domain);
-    } catch (const runtime::Failure&) {
+    } catch (...) {
         outcome.failure = std::current_exception();
     }
 }

@@ -68,6 +68,11 @@ void Connection::submit(std::shared_ptr<Exchange> exchange) {
     if (fresh_.size() == 1) work_.cancel();
 }
 
+bool Connection::lose_if_replaced() {
+    if (!lost_ && link_.is_replaced()) lose("its server was replaced as primary");
+    return lost_;
+}
+
 void Connection::lose(const std::string& why) {
     if (lost_) return;
     lost_ = true;

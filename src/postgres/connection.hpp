@@ -45,6 +45,9 @@ public:
     /// What asks the server to end the statement that runs now; null after a loss.
     [[nodiscard]] std::shared_ptr<PGcancel> cancel_request() const;
 
+    /// Ends it when its server was replaced as primary meanwhile: what it still acknowledged would
+    /// be lost. Asked before it is used. True when it is lost by now.
+    bool lose_if_replaced();
     [[nodiscard]] bool is_lost() const { return lost_; }
     /// Empty while it is not lost.
     [[nodiscard]] const std::string& why_lost() const { return why_lost_; }

@@ -60,7 +60,7 @@ asio::awaitable<std::shared_ptr<Connection>> Exclusives::acquire(runtime::Call& 
 }
 
 void Exclusives::release(std::shared_ptr<Connection> connection) {
-    if (connection->is_lost()) return;  // hold() counts it
+    if (connection->lose_if_replaced()) return;  // hold() counts it
     if (!waiters_.empty()) return call_next(std::move(connection));
     idle_.push_back(std::move(connection));
     note_returned();
@@ -191,7 +191,7 @@ std::shared_ptr<Connection> Exclusives::take_idle() {
     while (!idle_.empty()) {
         std::shared_ptr<Connection> connection = std::move(idle_.back());
         idle_.pop_back();
-        if (!connection->is_lost()) return connection;
+        if (!connection->lose_if_replaced()) return connection;
     }
     return nullptr;
 }

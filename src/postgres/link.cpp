@@ -60,17 +60,17 @@ asio::awaitable<void> Link::connect(asio::io_context& io, const Startup& startup
     for (std::optional<Startup> left = resolved; left;) {
         start(*left);
         co_await shake_hands();
-        Timeline* const timeline = startup.timeline();
-        if (!timeline) co_return;
-        const std::int32_t met = co_await read_timeline();
-        if (timeline->admit(met)) co_return;
+        timeline_ = startup.timeline();
+        if (!timeline_) co_return;
+        met_ = co_await read_timeline();
+        if (timeline_->admit(met_)) co_return;
         const std::string host = PQhost(get());
         left = left->after(host, PQport(get()));
         if (!left) {
             refuse(
                 fmt::format("{} is on timeline {}, and timeline {} was met before: it is a "
                             "primary that was replaced",
-                            host, met, timeline->newest()));
+                            host, met_, timeline_->newest()));
         }
     }
 }

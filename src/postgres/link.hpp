@@ -6,6 +6,7 @@
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -32,6 +33,9 @@ public:
     [[nodiscard]] boost::asio::posix::stream_descriptor& socket() { return socket_; }
     /// What libpq says went wrong, on one line.
     [[nodiscard]] std::string complaint() const;
+    /// True when a newer timeline of its server was met since: it leads to a primary that was
+    /// replaced.
+    [[nodiscard]] bool is_replaced() const { return timeline_ && met_ < timeline_->newest(); }
     /// Ends the connection at once; the server sees it closed.
     void close();
 
@@ -48,6 +52,8 @@ private:
     boost::asio::awaitable<std::int32_t> read_timeline();
     void watch();
 
+    std::shared_ptr<Timeline> timeline_;  ///< null: its server's is not watched
+    std::int32_t met_ = 0;                ///< the timeline it is on
     std::unique_ptr<PGconn, Finish> connection_;
     Descriptor socket_;  ///< destroyed first: the event loop lets go before libpq closes
 };

@@ -87,10 +87,10 @@ asio::awaitable<std::vector<Rows>> Pool::State::run(runtime::Call& call,
     co_return co_await exchange->results(call.deadline);
 }
 
-Line* Pool::State::least_loaded() const {
+Line* Pool::State::least_loaded() {
     Line* best = nullptr;
     for (const auto& line : lines) {
-        if (!line->is_up()) continue;
+        if (!line->is_up() || line->connection().lose_if_replaced()) continue;
         if (!best || line->connection().load() < best->connection().load()) best = line.get();
     }
     return best;
@@ -102,7 +102,7 @@ std::size_t Pool::State::load() const {
     return total;
 }
 
-std::string Pool::State::why_down() const {
+std::string Pool::State::why_down() {
     return least_loaded() ? std::string() : lines.front()->why_down();
 }
 

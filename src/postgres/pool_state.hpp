@@ -22,9 +22,9 @@ struct Pool::State {
     /// Errors: runtime::Unavailable when no line is up, the bound is reached or the pool closes.
     boost::asio::awaitable<std::vector<Rows>> run(runtime::Call& call, std::vector<Query> queries);
     /// nullptr when all are down.
-    [[nodiscard]] Line* least_loaded() const;
+    [[nodiscard]] Line* least_loaded();
     [[nodiscard]] std::size_t load() const;
-    [[nodiscard]] std::string why_down() const;
+    [[nodiscard]] std::string why_down();
     void refuse_when_closing() const;
     /// Waits for what is in flight, at most until the deadline.
     boost::asio::awaitable<void> drain(runtime::Deadline deadline);

@@ -44,7 +44,7 @@ public:
     /// How long a server may owe an answer: its statement_timeout and the grace. Zero: for ever,
     /// since nothing bounds its statements.
     [[nodiscard]] std::chrono::milliseconds patience() const { return patience_; }
-    [[nodiscard]] Timeline* timeline() const { return timeline_.get(); }
+    [[nodiscard]] const std::shared_ptr<Timeline>& timeline() const { return timeline_; }
     /// The same with those hosts alone that come after this one; none when it is the last.
     [[nodiscard]] std::optional<Startup> after(std::string_view host, std::string_view port) const;
     /// Where it goes, without secrets: "host:port/database as user".

@@ -99,7 +99,7 @@ void answer_problem_at_once(runtime::Core& core, const Request& request, const b
     const auto began = std::chrono::steady_clock::now();
     Call call = core.make_call({});
     call.client_address = request.remote_address;
-    begin_trace(core, request, call);
+    begin_trace(core, request, call.trace);
     render_problem(error, call.trace, response);
     tell_trace(call.trace, response);
     record({core, request, route, response, began}, call);
@@ -248,7 +248,7 @@ boost::asio::awaitable<void> Dispatcher::answer(runtime::Core& core, const Reque
     Call call = core.make_call(request_timeout_);
     call.priority = route.endpoint->spec.priority;
     call.client_address = request.remote_address;
-    begin_trace(core, request, call);
+    begin_trace(core, request, call.trace);
     Exchange exchange{call, request, response, route};
     std::exception_ptr failure;
     try {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "http/trace.hpp"
 #include "runtime/log.hpp"
@@ -55,6 +56,7 @@ std::vector<runtime::SpanAttribute> attributes_of(const Answered& answered) {
 }
 
 void keep_span(const Answered& answered, const runtime::Trace& trace) {
+    if (!trace.sampled || answered.core.spans() == nullptr) return;
     answered.core.spans()->put({.trace = trace,
                                 .kind = runtime::SpanKind::server,
                                 .name = span_name(answered),
@@ -69,35 +71,40 @@ std::int64_t microseconds_since(std::chrono::steady_clock::time_point began) {
     return std::chrono::duration_cast<std::chrono::microseconds>(took).count();
 }
 
-constexpr std::string_view line = "A request was answered.";
-
-}  // namespace
-
-bool begin_trace(runtime::Core& core, const Request& request, runtime::Call& call) {
-    const bool joined = join_trace(request, call.trace);
-    if (!joined && core.spans() != nullptr) {
-        call.trace.sampled = core.spans()->samples(call.trace.trace_id);
-    }
-    return joined;
-}
-
-void record(const Answered& answered, const runtime::Call& call) {
-    if (call.trace.sampled && answered.core.spans() != nullptr) keep_span(answered, call.trace);
-    if (!runtime::logs(runtime::Level::debug)) return;
-    runtime::log(runtime::Level::debug, call, line,
+void log_line(const Answered& answered, const runtime::Call& call) {
+    runtime::log(runtime::Level::debug, call, "A request was answered.",
                  {{"method", name_of(answered.request.method)},
                   {"path", shown_path(answered.request)},
                   {"status", answered.response.status()},
                   {"microseconds", microseconds_since(answered.began)}});
 }
 
+}  // namespace
+
+bool begin_trace(runtime::Core& core, const Request& request, runtime::Trace& trace) {
+    const bool joined = join_trace(request, trace);
+    if (!joined && core.spans() != nullptr) {
+        trace.sampled = core.spans()->samples(trace.trace_id);
+    }
+    return joined;
+}
+
+void record(const Answered& answered, const runtime::Call& call) {
+    keep_span(answered, call.trace);
+    if (runtime::logs(runtime::Level::debug)) log_line(answered, call);
+}
+
 void record(const Answered& answered) {
     const bool logged = runtime::logs(runtime::Level::debug);
     if (answered.core.spans() == nullptr && !logged) return;
+    runtime::Trace trace = answered.core.make_trace();
+    begin_trace(answered.core, answered.request, trace);
+    keep_span(answered, trace);
+    if (!logged) return;
     runtime::Call call = answered.core.make_call({});
+    call.trace = std::move(trace);
     call.client_address = answered.request.remote_address;
-    begin_trace(answered.core, answered.request, call);
-    record(answered, call);
+    log_line(answered, call);
 }
 
 }  // namespace tenon::http

@@ -21,19 +21,21 @@ struct Answered {
     std::chrono::steady_clock::time_point began;
 };
 
-/// Lets a call belong to the trace of its request, and decides whether its spans are kept.
+/// Lets a trace be that of its request, and decides whether its spans are kept.
 ///
 /// Shape:   a trace that is joined keeps its caller's choice; one that begins here is sampled by
 ///          the configured ratio.
 /// Returns: whether a traceparent was followed.
-bool begin_trace(runtime::Core& core, const Request& request, runtime::Call& call);
+bool begin_trace(runtime::Core& core, const Request& request, runtime::Trace& trace);
 
 /// Keeps the span of a request, where its trace is sampled, and logs it at debug.
 ///
 /// Cost: two branches where neither is asked for.
 void record(const Answered& answered, const runtime::Call& call);
-/// The same for an answer at hand, which had no call. Its trace is looked at only when spans are
-/// kept at all.
+/// The same for an answer at hand, which had no call.
+///
+/// Cost: two branches where there is no collector and nothing is logged at debug; with a collector
+///       the ids and a look at the headers, and the rest only where the trace is sampled.
 void record(const Answered& answered);
 
 }  // namespace tenon::http

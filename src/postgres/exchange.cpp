@@ -3,6 +3,7 @@
 #include <boost/asio/use_awaitable.hpp>
 
 #include "postgres/measures.hpp"
+#include "postgres/spans.hpp"
 #include "runtime/failure.hpp"
 
 namespace tenon::postgres {
@@ -81,7 +82,7 @@ void Exchange::lose(bool sent, const std::string& why) {
 void Exchange::finish() {
     done_ = true;
     measures().exchange_seconds.observe(std::chrono::steady_clock::now() - began_);
-    if (span_ && failure_) span_.fail(failure_);
+    if (span_ && failure_) span_.fail(failure_for_trace(failure_));
     span_.end();
     if (caller_) callers_.wake(*caller_);
 }

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "postgres/failure.hpp"
+#include "runtime/report.hpp"
+
 namespace tenon::postgres {
 
 namespace {
@@ -45,6 +48,19 @@ runtime::Span begin_span(const runtime::Call& call, const std::vector<Query>& qu
         span.set("db.query.text", without_lead(sql).substr(0, text_shown_max));
     }
     return span;
+}
+
+std::string failure_for_trace(const std::exception_ptr& failure) {
+    try {
+        std::rethrow_exception(failure);
+    } catch (const QueryFailed& refused) {
+        const auto& report = refused.report();
+        std::string text = "SQLSTATE " + report.sqlstate;
+        if (!report.constraint.empty()) text += ", constraint " + report.constraint;
+        return text;
+    } catch (...) {
+        return runtime::describe_failure(failure);
+    }
 }
 
 }  // namespace tenon::postgres

@@ -1,6 +1,7 @@
 // What a trace is told of a round trip to PostgreSQL.
 #pragma once
 
+#include <exception>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,5 +23,9 @@ namespace tenon::postgres {
 /// Source:  OpenTelemetry's semantic conventions for database spans.
 [[nodiscard]] runtime::Span begin_span(const runtime::Call& call,
                                        const std::vector<Query>& queries);
+
+/// What a trace is told of a failure: of a refused statement SQLSTATE and constraint alone, since
+/// PostgreSQL's message may quote values.
+[[nodiscard]] std::string failure_for_trace(const std::exception_ptr& failure);
 
 }  // namespace tenon::postgres

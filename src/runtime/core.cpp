@@ -33,12 +33,18 @@ Call Core::make_call(std::chrono::nanoseconds time_limit) {
     call.core = this;
     call.deadline = std::chrono::steady_clock::now() + time_limit;
     call.now = clock_.now();
-    random_.fill(call.trace.trace_id);
-    random_.fill(call.trace.span_id);
-    // All zero is what W3C trace context calls invalid.
-    call.trace.trace_id.back() |= 1;
-    call.trace.span_id.back() |= 1;
+    call.trace = make_trace();
     return call;
+}
+
+Trace Core::make_trace() {
+    Trace trace;
+    random_.fill(trace.trace_id);
+    random_.fill(trace.span_id);
+    // All zero is what W3C trace context calls invalid.
+    trace.trace_id.back() |= 1;
+    trace.span_id.back() |= 1;
+    return trace;
 }
 
 struct Cores::Thread {

@@ -36,6 +36,9 @@ public:
     /// A call for background work on this core, with a fresh trace.
     [[nodiscard]] Call make_call(std::chrono::nanoseconds time_limit);
 
+    /// A fresh trace, not sampled.
+    [[nodiscard]] Trace make_trace();
+
     /// Begins to keep the spans of sampled calls. Expects: once, before the core runs.
     void keep_spans(const SpanRules& rules);
     /// Where they lie; nullptr where nobody asked for them.

@@ -9,6 +9,7 @@
 
 #include "base/hash.hpp"
 #include "runtime/json_text.hpp"
+#include "runtime/secret.hpp"
 
 namespace tenon::runtime {
 
@@ -31,7 +32,7 @@ void append_attribute(std::string& out, const SpanAttribute& one) {
         return;
     }
     out += R"(,"value":{)";
-    append_pair(out, "stringValue", std::get<std::string>(one.value));
+    append_pair(out, "stringValue", mask_secrets(std::get<std::string>(one.value)));
     out += "}}";
 }
 
@@ -80,7 +81,7 @@ void append_span(std::string& out, const EndedSpan& span, std::chrono::nanosecon
     out += R"(,"status":{)";
     if (span.failed) {
         fmt::format_to(std::back_inserter(out), R"("code":{},)", status_error);
-        append_pair(out, "message", span.failure);
+        append_pair(out, "message", mask_secrets(span.failure));
     }
     out += "}}";
 }

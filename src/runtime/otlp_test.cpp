@@ -55,6 +55,18 @@ TEST(Otlp, HasTheShapeOfTheProtocolsExample) {
               R"("links":[],"status":{}}]}]}]})");
 }
 
+TEST(Otlp, MasksWhatLogLinesMask) {
+    auto span = example();
+    span.attributes = {
+        {.name = "url.path", .value = std::string("/tnk_aBcDeFgHiJkLmNoPqRsTuVwXyZ")}};
+    span.failed = true;
+    span.failure = "refused: host=db password=hunter2";
+    const auto shown = json::serialize(span_of(span));
+    EXPECT_EQ(shown.find("aBcDeFgHiJ"), std::string::npos) << shown;
+    EXPECT_EQ(shown.find("hunter2"), std::string::npos) << shown;
+    EXPECT_NE(shown.find("url.path"), std::string::npos);
+}
+
 TEST(Otlp, LeavesOutWhatThereIsNot) {
     auto span = example();
     span.trace.parent_id = {};

@@ -1,5 +1,7 @@
 #include "runtime/span.hpp"
 
+#include <utility>
+
 #include "runtime/core.hpp"
 #include "runtime/report.hpp"
 #include "runtime/span_queue.hpp"
@@ -34,10 +36,14 @@ void Span::set(std::string_view name, std::int64_t number) {
     if (open_) open_->attributes.push_back({.name = name, .value = number});
 }
 
-void Span::fail(const std::exception_ptr& failure) {
+void Span::fail(std::string why) {
     if (!open_) return;
     open_->failed = true;
-    open_->failure = describe_failure(failure);
+    open_->failure = std::move(why);
+}
+
+void Span::fail(const std::exception_ptr& failure) {
+    if (open_) fail(describe_failure(failure));
 }
 
 void Span::end() {

@@ -70,7 +70,9 @@ public:
     /// Adds a fact. Expects: `name` has static lifetime.
     void set(std::string_view name, std::string_view text);
     void set(std::string_view name, std::int64_t number);
-    /// Marks it as failed by what an exception says.
+    /// Marks it as failed; `why` is one sentence, without values of users.
+    void fail(std::string why);
+    /// The same by what an exception says.
     void fail(const std::exception_ptr& failure);
     /// Ends it now; a second time does nothing.
     void end();

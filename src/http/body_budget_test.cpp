@@ -105,6 +105,15 @@ TEST_F(Bodies, ASmallBodyNeedsNoRoom) {
     first_.stream().consume();
 }
 
+TEST_F(Bodies, ThoseOfOneConnectionShareWhatItTook) {
+    const auto body = announce(300 * kibibyte) + std::string(300 * kibibyte, 'x');
+    EXPECT_EQ(first_.send(body + announce(300 * kibibyte) + "x"), RequestStream::Event::request);
+    first_.stream().consume();
+    EXPECT_EQ(first_.send(std::string(300 * kibibyte - 1, 'x')), RequestStream::Event::request);
+    first_.stream().consume();
+    EXPECT_EQ(budget_.held(), 0u);
+}
+
 TEST_F(Bodies, AClientThatLeavesGivesItsRoomBack) {
     {
         Sender gone(limits_, pool_, budget_);

@@ -120,7 +120,9 @@ RequestStream::Event RequestStream::begin_body() {
     }
     const auto length = static_cast<std::size_t>(head_.content_length);
     const bool outgrows = head_bytes_ + length + receive_min > pool_.size();
-    if (outgrows && !budget_.has_room_for(length)) return refuse(too_many_bodies);
+    // What an earlier body of this connection took serves this one, too.
+    const std::size_t more = length > taken_ ? length - taken_ : 0;
+    if (outgrows && !budget_.has_room_for(more)) return refuse(too_many_bodies);
     part_ = Part::sized_body;
     return read_sized_body();
 }

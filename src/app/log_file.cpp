@@ -41,8 +41,12 @@ int LogFile::open() const {
 }
 
 void LogFile::turn(std::span<const int> descriptors) const {
-    if (!is_full()) return;
-    shift();
+    // Missing: it was shifted, and no new one could be made at that look.
+    std::error_code unknown;
+    if (fs::exists(path_, unknown)) {
+        if (!is_full()) return;
+        shift();
+    }
     const int fresh = open_to_append(path_);
     if (fresh < 0) return;
     // Each is replaced at once: who writes at that moment reaches one file or the other.

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <string>
 #include <thread>
 
@@ -60,6 +61,17 @@ TEST_F(LogFiles, OpeningBeginsANewOneWhenTheLastIsFull) {
     ::close(next);
     EXPECT_EQ(read("a.log"), "new");
     EXPECT_EQ(read("a.log.1"), "as long as");
+}
+
+TEST_F(LogFiles, OneThatCouldNotBeFollowedIsFollowedAtTheNextLook) {
+    write("as long as the bound");
+    // What a look leaves behind when no descriptor is free for the new file.
+    std::filesystem::rename(log_.path(), folder_.path / "a.log.1");
+    turn();
+    write("now");
+    EXPECT_EQ(read("a.log"), "now");
+    EXPECT_EQ(read("a.log.1"), "as long as the bound");
+    EXPECT_EQ(read("a.log.2"), "none");
 }
 
 TEST_F(LogFiles, NothingThatIsWrittenMeanwhileIsLost) {

@@ -133,11 +133,11 @@ awaitable<void> NodeWatch::follow_map() {
         auto record = storage::read_map(text.value<std::string>(0, 0));
         if (!record) throw runtime::Unavailable(record.error().detail(), 1s);
         override_addresses(*record, config_);
-        if (record->nodes.size() != facts_.size()) {
+        const auto map = std::make_shared<const storage::Map>(storage::map_of(*record));
+        if (!storage::names_same_nodes(*map, database_.map())) {
             throw runtime::Unavailable("the map names other nodes: restart this process", 1s);
         }
         map_version_ = record->version;
-        const auto map = std::make_shared<const storage::Map>(storage::map_of(*record));
         reach_.tell([map](storage::Database& database) { database.set_map(map); });
         const auto& folder = config_.process.state_folder;
         if (!folder.empty()) {

@@ -159,8 +159,7 @@ Database::Database(runtime::Core& core, std::shared_ptr<const Map> map,
     : state_(std::make_unique<State>(core, std::move(map), pool, std::move(control), reads)) {}
 
 void Database::set_map(std::shared_ptr<const Map> map) {
-    const auto name = [](const Map::NodeSpec& node) { return node.name; };
-    TENON_ASSERT(std::ranges::equal(map->nodes(), state_->map->nodes(), {}, name, name));
+    TENON_ASSERT(names_same_nodes(*map, *state_->map));
     state_->set_map(std::move(map));
 }
 

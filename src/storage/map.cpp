@@ -44,4 +44,9 @@ std::vector<base::Bucket> Map::buckets_of(Node node) const {
     return buckets;
 }
 
+bool names_same_nodes(const Map& left, const Map& right) {
+    const auto name = [](const Map::NodeSpec& node) -> const std::string& { return node.name; };
+    return std::ranges::equal(left.nodes(), right.nodes(), {}, name, name);
+}
+
 }  // namespace tenon::storage

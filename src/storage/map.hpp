@@ -44,4 +44,7 @@ private:
     std::vector<Place> places_;  ///< by bucket
 };
 
+/// True when both maps name the same nodes in the same order; addresses may differ.
+[[nodiscard]] bool names_same_nodes(const Map& left, const Map& right);
+
 }  // namespace tenon::storage

@@ -24,5 +24,13 @@ TEST(Map, SpreadsEveryBucketOverTheNodesInTurn) {
     EXPECT_EQ(owners, std::vector<int>(2048, 1));
 }
 
+TEST(Map, NamesTheSameNodesOnlyInTheSameOrder) {
+    const auto one = Map::spread({{"a", "host=x"}, {"b", "host=y"}});
+    EXPECT_TRUE(names_same_nodes(one, Map::spread({{"a", "host=z"}, {"b", "host=y"}})));
+    EXPECT_FALSE(names_same_nodes(one, Map::spread({{"b", "host=y"}, {"a", "host=x"}})));
+    EXPECT_FALSE(names_same_nodes(one, Map::spread({{"a", "host=x"}, {"c", "host=y"}})));
+    EXPECT_FALSE(names_same_nodes(one, Map::spread({{"a", "host=x"}})));
+}
+
 }  // namespace
 }  // namespace tenon::storage

@@ -34,9 +34,7 @@ constexpr Migration staff{
         "SELECT tenon.make_reference('staff.owner')"};
 
 std::vector<Migration> files() {
-    std::vector<Migration> all{migrations().begin(), migrations().end()};
-    all.push_back(staff);
-    return all;
+    return own_migrations_and({&staff, 1});
 }
 
 class Control : public testing::Test {

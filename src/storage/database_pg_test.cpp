@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "storage/test_shop.hpp"
 #include "storage/test_store.hpp"
 
 namespace tenon::storage {
@@ -13,20 +14,6 @@ namespace {
 using postgres::Parameters;
 using postgres::Query;
 using postgres::Rows;
-
-constexpr Migration shop{
-    .room = "shop",
-    .number = 1,
-    .name = "item",
-    .sql =
-        "CREATE SCHEMA shop; CREATE TABLE shop.item (bucket integer, id integer, "
-        "name text, PRIMARY KEY (bucket, id))"};
-
-std::vector<Migration> files() {
-    std::vector<Migration> all{migrations().begin(), migrations().end()};
-    all.push_back(shop);
-    return all;
-}
 
 constexpr postgres::Statement insert_item{
     "INSERT INTO shop.item SELECT b, $2::integer, 'a' FROM unnest($1::integer[]) AS b"};
@@ -53,7 +40,7 @@ protected:
         return {};
     }
 
-    TestStore store_{files()};
+    TestStore store_{shop_files()};
 };
 
 TEST_F(Stored, WritesAndReadsInOneTripEach) {
@@ -131,7 +118,7 @@ TEST_F(Stored, ReferenceTablesNeedNoBucket) {
 
 class ThreeNodes : public testing::Test {
 protected:
-    TestStore store_{files(), 3};
+    TestStore store_{shop_files(), 3};
 };
 
 TEST_F(ThreeNodes, EachBucketIsWrittenWhereTheMapSays) {

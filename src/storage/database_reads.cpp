@@ -4,9 +4,12 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "base/assert.hpp"
+#include "runtime/report.hpp"
 #include "storage/database_state.hpp"
 
 namespace tenon::storage {
@@ -19,18 +22,13 @@ using postgres::Rows;
 
 namespace {
 
-// Both run after the statement that they speak for, in its transaction: what a node still serves
-// by then under the epoch of a map that was known before, it served in that statement's snapshot.
-// The buckets come along only where they are not those that were expected. $1 is the digest of
-// those, $2 the buckets in question.
-
-// Read whole: tenon.fences.
-constexpr postgres::Statement tell_all_served{R"(
-    WITH served AS MATERIALIZED (
-        SELECT bucket, epoch
-        FROM tenon.fences
-        WHERE state <> 'moved'
-    ), whole AS (
+// Runs after the statement that it speaks for, in its transaction: what a node still serves by then
+// under the epoch of a map that was known before, it served in that statement's snapshot. The
+// buckets come along only where they are not those that were expected, whose digest is $1. `served`
+// selects bucket and epoch of what is served.
+std::string tell(std::string_view served) {
+    return fmt::format(R"(
+    WITH served AS MATERIALIZED ({}), whole AS (
         SELECT count(*)::integer AS total,
                sha256(convert_to(coalesce(string_agg(bucket || ':' || epoch, ',' ORDER BY bucket),
                                           ''), 'UTF8')) AS digest
@@ -40,40 +38,41 @@ constexpr postgres::Statement tell_all_served{R"(
                (SELECT array_agg(bucket ORDER BY bucket) FROM served) END AS buckets,
            CASE WHEN digest <> $1 THEN
                (SELECT array_agg(epoch ORDER BY bucket) FROM served) END AS epochs
-    FROM whole)"};
+    FROM whole)",
+                       served);
+}
 
-// Index: fences_pkey; OFFSET 0 keeps it one look-up per bucket.
-constexpr postgres::Statement tell_served{R"(
-    WITH served AS MATERIALIZED (
+postgres::Statement tell_all_served() {
+    static const std::string sql = tell(R"(
+        SELECT bucket, epoch
+        FROM tenon.fences  -- read whole
+        WHERE state <> 'moved')");
+    return {sql.c_str()};
+}
+
+// Of the buckets in $2; OFFSET 0 keeps it one look-up per bucket.
+postgres::Statement tell_served() {
+    static const std::string sql = tell(R"(
         SELECT fence.bucket, fence.epoch
         FROM unnest($2::integer[]) AS wanted (bucket)
         CROSS JOIN LATERAL (
             SELECT bucket, epoch
-            FROM tenon.fences
+            FROM tenon.fences  -- fences_pkey
             WHERE bucket = wanted.bucket AND state <> 'moved'
-            OFFSET 0) AS fence
-    ), whole AS (
-        SELECT count(*)::integer AS total,
-               sha256(convert_to(coalesce(string_agg(bucket || ':' || epoch, ',' ORDER BY bucket),
-                                          ''), 'UTF8')) AS digest
-        FROM served)
-    SELECT total, digest,
-           CASE WHEN digest <> $1 THEN
-               (SELECT array_agg(bucket ORDER BY bucket) FROM served) END AS buckets,
-           CASE WHEN digest <> $1 THEN
-               (SELECT array_agg(epoch ORDER BY bucket) FROM served) END AS epochs
-    FROM whole)"};
+            OFFSET 0) AS fence)");
+    return {sql.c_str()};
+}
 
 Query coverage_of(const Owned& owned, bool is_whole) {
     if (is_whole) {
-        return {.statement = tell_all_served,
+        return {.statement = tell_all_served(),
                 .parameters = Parameters::of(owned.digest),
                 .writes = false};
     }
     std::vector<base::Bucket> buckets;
     buckets.reserve(owned.pairs.size());
     for (const ServedBucket& pair : owned.pairs) buckets.push_back(pair.bucket);
-    return {.statement = tell_served,
+    return {.statement = tell_served(),
             .parameters = Parameters::of(owned.digest, buckets),
             .writes = false};
 }
@@ -90,14 +89,6 @@ ServedPart read_part(Node node, const Rows& rows) {
         part.pairs.push_back({.bucket = (*buckets)[at], .epoch = (*epochs)[at]});
     }
     return part;
-}
-
-std::string why_silent(const std::exception_ptr& failure) {
-    try {
-        std::rethrow_exception(failure);
-    } catch (const runtime::Failure& reason) {
-        return reason.what();
-    }
 }
 
 /// The places of keys at one node, and their buckets.
@@ -262,8 +253,8 @@ awaitable<Scattered> Database::scatter(runtime::Call& call, AskNode ask) {
         PartAnswer& answer = outcome.answers[at];
         if (answer.failure) {
             const Node node = (*outcome.round.asked)[at].node;
-            scattered.silent.push_back(
-                {.node = state_->spec(node).name, .why = why_silent(answer.failure)});
+            scattered.silent.push_back({.node = state_->spec(node).name,
+                                        .why = runtime::describe_failure(answer.failure)});
         } else {
             scattered.parts.push_back(std::move(answer.rows));
         }

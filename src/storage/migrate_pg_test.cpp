@@ -227,11 +227,12 @@ TEST_F(Migrate, ComparesTheCatalogsOfAllNodes) {
 }
 
 TEST_F(Migrate, OpensASpaceForEveryTableThatIsPartitionedByBucket) {
-    std::vector<Migration> files{migrations().begin(), migrations().end()};
-    files.push_back(file(1,
-                         "CREATE SCHEMA shop; CREATE TABLE shop.sold (bucket integer, id integer, "
-                         "PRIMARY KEY (bucket, id)) PARTITION BY RANGE (bucket); "
-                         "SELECT tenon.partition_by_bucket('shop.sold')"));
+    const auto sold =
+        file(1,
+             "CREATE SCHEMA shop; CREATE TABLE shop.sold (bucket integer, id integer, "
+             "PRIMARY KEY (bucket, id)) PARTITION BY RANGE (bucket); "
+             "SELECT tenon.partition_by_bucket('shop.sold')");
+    const auto files = own_migrations_and({&sold, 1});
     database_.migrate(files);
     Session session = database_.connect();
     const auto map = Map::spread({database_.node()}, 2);

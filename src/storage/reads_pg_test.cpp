@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "runtime/task_group.hpp"
+#include "storage/test_shop.hpp"
 #include "storage/test_store.hpp"
 
 namespace tenon::storage {
@@ -22,20 +23,6 @@ using postgres::Query;
 using std::chrono::milliseconds;
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-constexpr Migration shop{
-    .room = "shop",
-    .number = 1,
-    .name = "item",
-    .sql =
-        "CREATE SCHEMA shop; CREATE TABLE shop.item (bucket integer, id integer, "
-        "PRIMARY KEY (bucket, id))"};
-
-std::vector<Migration> files() {
-    std::vector<Migration> all{migrations().begin(), migrations().end()};
-    all.push_back(shop);
-    return all;
-}
 
 struct Item {
     base::Bucket bucket;
@@ -61,7 +48,7 @@ postgres::PoolOptions patient() {
 
 class Reads : public testing::Test {
 protected:
-    explicit Reads(ReadOptions reads = {}) : store_(files(), 2, patient(), {}, reads) {}
+    explicit Reads(ReadOptions reads = {}) : store_(shop_files(), 2, patient(), {}, reads) {}
 
     Query ask(const Owned& owned, std::int32_t rows_max, std::int32_t after = 0) {
         ++asked_;

@@ -37,9 +37,7 @@ class LockRoom(unittest.TestCase):
     def setUp(self):
         self.clusters = Clusters()
         self.addCleanup(self.clusters.remove)
-        self.clusters.make("small")
-        self.clusters.start("small", PORT, **ROOM)
-        self.clusters.make_database(PORT)
+        self.clusters.make_server("small", PORT, **ROOM)
         self.environment = {"TENON_POSTGRES_CONNINFO": self.clusters.conninfo(PORT),
                             "TENON_REDIS_ADDRESS": f"unix:{self.clusters.folder}/no-redis.sock"}
         self.assertEqual(tenon("migrate", environment=self.environment).returncode, 0)

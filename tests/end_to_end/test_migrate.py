@@ -37,9 +37,7 @@ class FailingMigration(unittest.TestCase):
     def setUp(self):
         self.clusters = Clusters()
         self.addCleanup(self.clusters.remove)
-        self.clusters.make("cluster")
-        self.clusters.start("cluster", PORT)
-        self.clusters.make_database(PORT)
+        self.clusters.make_server("cluster", PORT)
         for node in NODES:
             self.clusters.sql(PORT, f"CREATE DATABASE {node} OWNER tenon", "postgres", "postgres")
         self.clusters.sql(PORT, TROUBLE, "postgres", "two")

@@ -16,9 +16,7 @@ class Promotion(unittest.TestCase):
     def setUp(self):
         self.clusters = Clusters()
         self.addCleanup(self.clusters.remove)
-        self.clusters.make("old")
-        self.clusters.start("old", OLD)
-        self.clusters.make_database(OLD)
+        self.clusters.make_server("old", OLD)
         self.environment = {
             "TENON_POSTGRES_CONNINFO": self.clusters.conninfo(OLD, NEW),
             "TENON_REDIS_ADDRESS": f"unix:{self.clusters.folder}/no-redis.sock",

@@ -10,7 +10,8 @@ import tempfile
 import unittest
 
 from tests.support.cases import ServerCase, all_at_once, clean_environment, records, tenon
-from tests.support.dev import PROGRAM, Client, Dev, processes_in, wait_for
+from tests.support.dev import (PROGRAM, Client, Dev, kill_processes_in, processes_in,
+                               wait_for)
 
 NODES = ("node-1", "node-2", "node-3")
 PORTS = {"postgres": 5432, "node-1": 5433, "node-2": 5434, "node-3": 5435}
@@ -63,17 +64,8 @@ class Stopped:
     def __enter__(self):
         self.kept = self.settings.read_text()
         self.settings.write_text("no_such_setting = 1\n")
-        wait_for("the end of the cluster", self.kill)
+        wait_for("the end of the cluster", lambda: kill_processes_in(self.folder))
         return self
-
-    def kill(self):
-        alive = processes_in(self.folder)
-        for pid in alive:
-            try:
-                os.kill(pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
-        return not alive
 
     def __exit__(self, *_):
         self.settings.write_text(self.kept)

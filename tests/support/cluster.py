@@ -4,12 +4,11 @@ import os
 import pathlib
 import pwd
 import shutil
-import signal
 import subprocess
 import tempfile
 
 from tests.support.cases import clean_environment
-from tests.support.dev import processes_in, wait_for
+from tests.support.dev import kill_processes_in, wait_for
 
 BINARIES = next(path for path in sorted(pathlib.Path("/usr/lib/postgresql").glob("*/bin"))
                 if (path / "initdb").exists())
@@ -58,15 +57,7 @@ class Clusters:
 
     def kill(self, name):
         """Ends a cluster as a power cut would."""
-        def is_gone():
-            alive = processes_in(self.folder / name)
-            for pid in alive:
-                try:
-                    os.kill(pid, signal.SIGKILL)
-                except ProcessLookupError:
-                    pass
-            return not alive
-        wait_for(f"the end of {name}", is_gone)
+        wait_for(f"the end of {name}", lambda: kill_processes_in(self.folder / name))
         (self.folder / name / "postmaster.pid").unlink(missing_ok=True)
 
     def sql(self, port, statement, user="tenon", database="tenon"):
@@ -78,6 +69,12 @@ class Clusters:
     def make_database(self, port):
         self.sql(port, "CREATE ROLE tenon LOGIN", "postgres", "postgres")
         self.sql(port, "CREATE DATABASE tenon OWNER tenon", "postgres", "postgres")
+
+    def make_server(self, name, port, **settings):
+        """A running cluster with the role and the database that Tenon wants."""
+        self.make(name)
+        self.start(name, port, **settings)
+        self.make_database(port)
 
     def conninfo(self, *ports):
         hosts = ",".join([str(self.folder)] * len(ports))

@@ -44,6 +44,17 @@ def processes_in(folder):
     return found
 
 
+def kill_processes_in(folder):
+    """Sends SIGKILL to all of them; True when none is left."""
+    alive = processes_in(folder)
+    for pid in alive:
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+    return not alive
+
+
 class Answer:
     """One response: status, headers (lower-case names) and body."""
 

@@ -35,7 +35,7 @@ struct Owned {
 /// What each node of a map is asked for, in the order of nodes; one without buckets is left out.
 [[nodiscard]] std::vector<Owned> owned_by_nodes(const Map& map);
 
-/// SHA-256 of "BUCKET:EPOCH,BUCKET:EPOCH", as the statements in parts.cpp compute it.
+/// SHA-256 of "BUCKET:EPOCH,BUCKET:EPOCH", as tenon.served and database_reads.cpp have it.
 [[nodiscard]] base::Digest digest_of(std::span<const ServedBucket> pairs);
 
 /// What one node said of its part.

@@ -5,7 +5,6 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include "base/assert.hpp"
@@ -22,13 +21,32 @@ using postgres::Rows;
 
 namespace {
 
-// Runs after the statement that it speaks for, in its transaction: what a node still serves by then
-// under the epoch of a map that was known before, it served in that statement's snapshot. The
-// buckets come along only where they are not those that were expected, whose digest is $1. `served`
-// selects bucket and epoch of what is served.
-std::string tell(std::string_view served) {
-    return fmt::format(R"(
-    WITH served AS MATERIALIZED ({}), whole AS (
+// Both run after the statement that they speak for, in its transaction: what a node still serves
+// by then under the epoch of a map that was known before, it served in that statement's snapshot.
+// The buckets come along only where they are not those that were expected, whose digest is $1.
+
+// Index: served_pkey; tenon.fences is read only where it is not as expected.
+constexpr postgres::Statement tell_all_served{R"(
+    SELECT total, digest,
+           CASE WHEN digest <> $1 THEN
+               (SELECT array_agg(bucket ORDER BY bucket)
+                FROM tenon.fences WHERE state <> 'moved') END AS buckets,
+           CASE WHEN digest <> $1 THEN
+               (SELECT array_agg(epoch ORDER BY bucket)
+                FROM tenon.fences WHERE state <> 'moved') END AS epochs
+    FROM tenon.served)"};
+
+// Of the buckets in $2. Index: fences_pkey; OFFSET 0 keeps it one look-up per bucket.
+constexpr postgres::Statement tell_served{R"(
+    WITH served AS MATERIALIZED (
+        SELECT fence.bucket, fence.epoch
+        FROM unnest($2::integer[]) AS wanted (bucket)
+        CROSS JOIN LATERAL (
+            SELECT bucket, epoch
+            FROM tenon.fences
+            WHERE bucket = wanted.bucket AND state <> 'moved'
+            OFFSET 0) AS fence
+    ), whole AS (
         SELECT count(*)::integer AS total,
                sha256(convert_to(coalesce(string_agg(bucket || ':' || epoch, ',' ORDER BY bucket),
                                           ''), 'UTF8')) AS digest
@@ -38,41 +56,18 @@ std::string tell(std::string_view served) {
                (SELECT array_agg(bucket ORDER BY bucket) FROM served) END AS buckets,
            CASE WHEN digest <> $1 THEN
                (SELECT array_agg(epoch ORDER BY bucket) FROM served) END AS epochs
-    FROM whole)",
-                       served);
-}
-
-postgres::Statement tell_all_served() {
-    static const std::string sql = tell(R"(
-        SELECT bucket, epoch
-        FROM tenon.fences  -- read whole
-        WHERE state <> 'moved')");
-    return {sql.c_str()};
-}
-
-// Of the buckets in $2; OFFSET 0 keeps it one look-up per bucket.
-postgres::Statement tell_served() {
-    static const std::string sql = tell(R"(
-        SELECT fence.bucket, fence.epoch
-        FROM unnest($2::integer[]) AS wanted (bucket)
-        CROSS JOIN LATERAL (
-            SELECT bucket, epoch
-            FROM tenon.fences  -- fences_pkey
-            WHERE bucket = wanted.bucket AND state <> 'moved'
-            OFFSET 0) AS fence)");
-    return {sql.c_str()};
-}
+    FROM whole)"};
 
 Query coverage_of(const Owned& owned, bool is_whole) {
     if (is_whole) {
-        return {.statement = tell_all_served(),
+        return {.statement = tell_all_served,
                 .parameters = Parameters::of(owned.digest),
                 .writes = false};
     }
     std::vector<base::Bucket> buckets;
     buckets.reserve(owned.pairs.size());
     for (const ServedBucket& pair : owned.pairs) buckets.push_back(pair.bucket);
-    return {.statement = tell_served(),
+    return {.statement = tell_served,
             .parameters = Parameters::of(owned.digest, buckets),
             .writes = false};
 }

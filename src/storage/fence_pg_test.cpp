@@ -201,5 +201,37 @@ TEST_F(Fence, FillingAddsAndConfirmsButNeverReopens) {
     EXPECT_EQ(refusal_of("SELECT tenon.enter('{0,10,12,13}', '{1,1,1,1}')"), "TN001 12,13");
 }
 
+/// What tenon.served says, beside what the fences say.
+constexpr auto is_served_right = R"(
+    SELECT (served.total, served.digest) = (
+        SELECT count(*)::integer,
+               sha256(convert_to(string_agg(bucket || ':' || epoch, ',' ORDER BY bucket), 'UTF8'))
+        FROM tenon.fences
+        WHERE state <> 'moved')
+    FROM tenon.served)";
+
+TEST_F(Fence, WhatIsServedFollowsEveryChange) {
+    EXPECT_EQ(mover_.value("SELECT total FROM tenon.served"), "1024");
+    EXPECT_EQ(mover_.value(is_served_right), "t");
+    mover_.run("UPDATE tenon.fences SET state = 'moved', target = 'b', epoch = 2 WHERE bucket = 1");
+    EXPECT_EQ(mover_.value("SELECT total FROM tenon.served"), "1023");
+    EXPECT_EQ(mover_.value(is_served_right), "t");
+    mover_.run("DELETE FROM tenon.fences WHERE bucket > 9");
+    EXPECT_EQ(mover_.value(is_served_right), "t");
+}
+
+TEST_F(Fence, WhatIsServedIsRightWhenTwoChangeFencesAtOnce) {
+    Session other = database_.connect();
+    mover_.run("BEGIN; UPDATE tenon.fences SET epoch = 2 WHERE bucket = 1");
+    other.send("UPDATE tenon.fences SET epoch = 3 WHERE bucket = 2");
+    while (mover_.value("SELECT count(*) FROM pg_locks WHERE NOT granted AND pid = " +
+                        std::to_string(other.process())) == "0") {
+        mover_.idle(milliseconds(1));
+    }
+    mover_.run("COMMIT");
+    other.finish();
+    EXPECT_EQ(mover_.value(is_served_right), "t");
+}
+
 }  // namespace
 }  // namespace tenon::storage

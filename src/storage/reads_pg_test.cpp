@@ -121,7 +121,7 @@ protected:
     bool has_answered(std::size_t node) {
         return store_.value(
                    "SELECT count(*) FROM pg_stat_activity WHERE state = 'idle' AND "
-                   "query LIKE '%WITH served AS%' AND datname = current_database()",
+                   "query LIKE '%SELECT total, digest%' AND datname = current_database()",
                    node) != "0";
     }
 
